@@ -1,0 +1,362 @@
+//! The command line, checked, and every limit of the server with its reason.
+//!
+//! The syntax is that of the original, which uses gflags: one dash or two, the value behind `=` or
+//! in the next argument, the last occurrence wins, and `-h` is not help. All errors of syntax are
+//! collected and shown in the order of the flags' names; then the values are checked in the
+//! original's order, and the first that is wrong ends the program. Where the original aborts, this
+//! one says what is wrong and ends with status 1.
+//!
+//! Nothing here prints, or looks at the machine: [`parse`] is a function from arguments to a
+//! [`Config`] or an [`Exit`].
+
+mod flags;
+#[cfg(test)]
+mod tests;
+
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use log::LevelFilter;
+
+use crate::format_g::format_g6;
+
+use flags::{SizeSyntax, Values};
+pub use flags::{flags_markdown, help_text};
+
+/// Capacities below this are refused. The original's allocator cannot start with less.
+pub const MIN_CAPACITY_BYTES: u64 = 2048;
+
+/// The longest path that fits into a socket address with the zero byte that ends it.
+pub const MAX_SOCKET_PATH_BYTES: usize = 107;
+
+/// The external stores that this program has.
+const EXTERNAL_STORES: [&str; 1] = ["hashtable"];
+
+/// A word for the program if it was started without a name.
+const DEFAULT_PROGRAM: &str = "plasma-store-server";
+
+// ---- what comes out ----
+
+/// Everything that the command line decides, checked as far as that needs no look at the machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Where to listen.
+    pub socket: PathBuf,
+    /// How many bytes of data and metadata the store may hold. Fits into a signed 64-bit number,
+    /// since that is what clients are told it in.
+    pub capacity_bytes: u64,
+    /// Where the shared memory comes from.
+    pub backing: Backing,
+    /// Where evicted objects go, if anywhere.
+    pub external_store: Option<Endpoint>,
+    /// The least important kind of log line that is still written.
+    pub log_level: LevelFilter,
+    /// The name the program was started under, without folders; messages begin with it.
+    pub program: String,
+    /// Bounds on what clients can make the server do.
+    pub limits: Limits,
+}
+
+/// Where the shared memory comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Backing {
+    /// An anonymous file in memory. The default: it is independent of any mount and its size.
+    Memfd,
+    /// A file in this folder.
+    Directory(PathBuf),
+    /// A file in this folder, which has to be on a file system of huge pages. The size of the
+    /// pages is the file system's.
+    HugeDirectory(PathBuf),
+    /// An anonymous file of huge pages.
+    HugeMemfd(HugePageSize),
+}
+
+impl Backing {
+    /// Whether huge pages were asked for.
+    #[must_use]
+    pub fn has_huge_pages(&self) -> bool {
+        matches!(self, Self::HugeDirectory(_) | Self::HugeMemfd(_))
+    }
+}
+
+/// The sizes of huge pages that can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HugePageSize {
+    /// 2 MiB.
+    TwoMib,
+    /// 1 GiB.
+    OneGib,
+}
+
+impl HugePageSize {
+    /// The size in bytes.
+    #[must_use]
+    pub fn bytes(self) -> u64 {
+        match self {
+            Self::TwoMib => 2 << 20,
+            Self::OneGib => 1 << 30,
+        }
+    }
+}
+
+/// An external store as given on the command line: `NAME:REST`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Which kind of store; always one that exists.
+    pub name: String,
+    /// What follows the first colon, uninterpreted.
+    pub rest: OsString,
+}
+
+/// A reason to end before anything was started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exit {
+    /// The exit status.
+    pub code: u8,
+    /// What to write to the standard output; ends with a line feed unless it is empty.
+    pub stdout: String,
+    /// What to write to the standard error output; ends with a line feed unless it is empty.
+    pub stderr: String,
+}
+
+impl Exit {
+    fn output(code: u8, stdout: String) -> Self {
+        Self {
+            code,
+            stdout,
+            stderr: String::new(),
+        }
+    }
+
+    fn failure(stderr: String) -> Self {
+        Self {
+            code: 1,
+            stdout: String::new(),
+            stderr,
+        }
+    }
+}
+
+/// Bounds on what clients can make the server do or keep.
+///
+/// They are far beyond what known programs need; each says what it was measured against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Connections at a time. Descriptors usually run out first; this bounds the tables where the
+    /// descriptor limit is set to "unlimited".
+    pub max_connections: usize,
+    /// Bytes in the body of a request that carries no payload. Ids are what makes these long, at
+    /// 28 bytes each: room for 2.3 million in one request.
+    pub max_small_body_bytes: usize,
+    /// Bytes in the body of any request: offsets in a FlatBuffer are signed 32-bit numbers.
+    pub max_body_bytes: usize,
+    /// Bytes of replies that wait for one client to read them. Room for the list of half a million
+    /// objects; a client that lets more pile up is disconnected.
+    pub max_output_bytes: usize,
+    /// Bytes of notifications that wait for one subscriber: about 490,000 of 136 bytes. The
+    /// official tests leave 10,000 unread.
+    pub max_notification_bytes: usize,
+    /// Objects in the store, empty ones included, which cost the capacity nothing. Their entries
+    /// take a few hundred bytes each, so this keeps the books near 1 GiB.
+    pub max_objects: usize,
+    /// Requests of one connection served before the next connection gets its turn. Small enough
+    /// that a turn of small requests stays well below a millisecond.
+    pub max_requests_per_turn: usize,
+    /// Bytes asked for in one read from a connection, unless the rest of a long body is known to
+    /// follow. Takes any burst of small requests in one call.
+    pub read_chunk_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_connections: 65_536,
+            max_small_body_bytes: 64 << 20,
+            max_body_bytes: (1 << 31) - 1,
+            max_output_bytes: 64 << 20,
+            max_notification_bytes: 64 << 20,
+            max_objects: 4 << 20,
+            max_requests_per_turn: 64,
+            read_chunk_bytes: 64 << 10,
+        }
+    }
+}
+
+// ---- log lines that repeat the configuration ----
+
+/// The log line that tells the capacity, in the original's words.
+#[must_use]
+pub fn memory_line(capacity_bytes: u64) -> String {
+    let gigabytes = format_g6(capacity_bytes as f64 / 1e9);
+    format!("Allowing the Plasma store to use up to {gigabytes}GB of memory.")
+}
+
+/// The log line that tells where the memory comes from, in the original's words where it has any.
+#[must_use]
+pub fn backing_line(backing: &Backing) -> String {
+    let place = match backing {
+        Backing::Memfd | Backing::HugeMemfd(_) => "anonymous shared memory".to_owned(),
+        Backing::Directory(path) | Backing::HugeDirectory(path) => {
+            format!("directory {}", path.display())
+        }
+    };
+    let support = if backing.has_huge_pages() {
+        "enabled"
+    } else {
+        "disabled"
+    };
+    format!("Starting object store with {place} and huge page support {support}")
+}
+
+/// The warning, in the original's words, that a folder has less free space than the capacity; a
+/// tenth of the free space is left out of account.
+#[must_use]
+pub fn space_warning(directory: &Path, capacity_bytes: u64, free_bytes: u64) -> Option<String> {
+    let available_bytes = free_bytes - free_bytes.div_ceil(10);
+    (capacity_bytes > available_bytes).then(|| {
+        format!(
+            "System memory request exceeds memory available in {}. The request is for \
+             {capacity_bytes} bytes, and the amount available is {available_bytes} bytes. You may \
+             be able to free up space by deleting files in /dev/shm. If you are inside a Docker \
+             container, you may need to pass an argument with the flag '--shm-size' to 'docker \
+             run'.",
+            directory.display()
+        )
+    })
+}
+
+// ---- from arguments to a configuration ----
+
+/// Turns arguments, the program's name first, into a configuration or a reason to end.
+///
+/// # Errors
+///
+/// An [`Exit`] with what to print, for wrong arguments as well as for `--help` and `--version`.
+pub fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Config, Exit> {
+    let program = program_name(arguments.next());
+    let values = Values::collect(arguments);
+    if values.wants_help {
+        return Err(Exit::output(1, help_text(&program)));
+    }
+    if values.wants_version {
+        let version = env!("CARGO_PKG_VERSION");
+        return Err(Exit::output(0, format!("{program} version {version}\n")));
+    }
+    if !values.errors.is_empty() {
+        return Err(Exit::failure(values.errors.into_values().collect()));
+    }
+    check(&program, values).map_err(|reason| Exit::failure(format!("{program}: {reason}\n")))
+}
+
+fn program_name(first: Option<OsString>) -> String {
+    let first = first.unwrap_or_else(|| DEFAULT_PROGRAM.into());
+    let name = first
+        .as_bytes()
+        .rsplit(|&byte| byte == b'/')
+        .next()
+        .unwrap_or_default();
+    String::from_utf8_lossy(name).into_owned()
+}
+
+// ---- checks ----
+
+/// Checks the values in the original's order; the error lacks the program's name.
+fn check(program: &str, values: Values) -> Result<Config, String> {
+    let capacity = capacity(values.memory)?;
+    let (socket, capacity) = match (values.socket.is_empty(), capacity) {
+        (true, None) => {
+            return Err(
+                "please specify socket for incoming connections with -s, and the amount \
+                        of memory (in bytes) to use with -m"
+                    .into(),
+            );
+        }
+        (true, Some(_)) => {
+            return Err("please specify socket for incoming connections with -s".into());
+        }
+        (false, None) => {
+            return Err("please specify the amount of memory (in bytes) to use with -m".into());
+        }
+        (false, Some(capacity)) => (PathBuf::from(values.socket), capacity),
+    };
+    let backing = backing(values.directory, values.huge_pages)?;
+    let external_store = endpoint(values.external_store)?;
+    let capacity_bytes = u64::try_from(capacity).unwrap_or(0);
+    if capacity_bytes < MIN_CAPACITY_BYTES {
+        return Err(format!(
+            "the amount of memory to use is {capacity} bytes, but has to be at least \
+             {MIN_CAPACITY_BYTES} bytes"
+        ));
+    }
+    let path_bytes = socket.as_os_str().len();
+    if path_bytes > MAX_SOCKET_PATH_BYTES {
+        return Err(format!(
+            "the socket's path is {path_bytes} bytes long, but at most {MAX_SOCKET_PATH_BYTES} \
+             are possible"
+        ));
+    }
+    Ok(Config {
+        socket,
+        capacity_bytes,
+        backing,
+        external_store,
+        log_level: values.log_level,
+        program: program.to_owned(),
+        limits: Limits::default(),
+    })
+}
+
+/// The capacity; `None` if it was not given. An empty text and -1 count as not given, as in the
+/// original.
+fn capacity(memory: Option<(SizeSyntax, OsString)>) -> Result<Option<i64>, String> {
+    let Some((syntax, text)) = memory.filter(|(_, text)| !text.is_empty()) else {
+        return Ok(None);
+    };
+    let capacity = match syntax {
+        SizeSyntax::Bytes => flags::parse_bytes(text.as_bytes())
+            .ok_or("-m switch takes memory in bytes, with no letter suffix allowed")?,
+        SizeSyntax::Units => flags::parse_size(text.as_bytes()).ok_or(
+            "--memory takes a whole number, with one of these units or none behind it: B, KB, MB, \
+             GB, TB, KiB, MiB, GiB, TiB",
+        )?,
+    };
+    Ok((capacity != -1).then_some(capacity))
+}
+
+fn backing(
+    directory: Option<OsString>,
+    huge_pages: Option<HugePageSize>,
+) -> Result<Backing, String> {
+    match (directory, huge_pages) {
+        (None, None) => Ok(Backing::Memfd),
+        (None, Some(size)) => Ok(Backing::HugeMemfd(size)),
+        (Some(path), Some(_)) if path.is_empty() => Err("if you want to use hugepages, please \
+             specify path to huge pages filesystem with -d"
+            .into()),
+        (Some(path), None) if path.is_empty() => {
+            Err("the directory for the memory-backed file, given with -d, is empty".into())
+        }
+        (Some(path), None) => Ok(Backing::Directory(path.into())),
+        (Some(path), Some(_)) => Ok(Backing::HugeDirectory(path.into())),
+    }
+}
+
+fn endpoint(text: OsString) -> Result<Option<Endpoint>, String> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let bytes = text.as_bytes();
+    let Some(colon) = bytes.iter().position(|&byte| byte == b':') else {
+        return Err(format!(
+            "malformed endpoint \"{}\": NAME:REST expected",
+            text.display()
+        ));
+    };
+    let name = String::from_utf8_lossy(&bytes[..colon]).into_owned();
+    if !EXTERNAL_STORES.contains(&name.as_str()) {
+        return Err(format!("no such external store \"{name}\""));
+    }
+    let rest = OsString::from_vec(bytes[colon + 1..].to_vec());
+    Ok(Some(Endpoint { name, rest }))
+}

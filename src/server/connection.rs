@@ -1,0 +1,137 @@
+//! One client, as the event loop sees it.
+
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+use mio::net::UnixStream;
+use mio::unix::SourceFd;
+use mio::{Interest, Registry, Token};
+use smallvec::SmallVec;
+
+use super::output::{Frames, Output};
+use crate::ids::ClientId;
+use crate::protocol::frame::FrameBuffer;
+
+/// A connection of a client.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) client: ClientId,
+    pub(super) stream: UnixStream,
+    pub(super) input: FrameBuffer,
+    pub(super) output: Output,
+    /// The descriptors of the last read, and the position in the stream behind it.
+    descriptors: (u64, SmallVec<[OwnedFd; 2]>),
+    /// There may be something to read: no read since the last event found the socket empty.
+    pub(super) readable: bool,
+    /// The peer has closed its end, so that the end will show only by reading up to it.
+    pub(super) hung_up: bool,
+    /// The store has not finished the last request.
+    pub(super) paused: bool,
+    /// The request at the front of the input was handed to the store before.
+    pub(super) retrying: bool,
+    /// It is in the list of those that have something to do.
+    pub(super) ready: bool,
+    /// Replies wait to be sent in this round.
+    pub(super) dirty: bool,
+    /// The poll tells when the socket is writable.
+    pub(super) awaits_writable: bool,
+    pub(super) subscription: Option<Subscription>,
+}
+
+impl Connection {
+    pub(super) fn new(client: ClientId, stream: UnixStream, input: FrameBuffer) -> Self {
+        Self {
+            client,
+            stream,
+            input,
+            output: Output::default(),
+            descriptors: (0, SmallVec::new()),
+            readable: false,
+            hung_up: false,
+            paused: false,
+            retrying: false,
+            ready: false,
+            dirty: false,
+            awaits_writable: false,
+            subscription: None,
+        }
+    }
+
+    /// Takes in what was received.
+    pub(super) fn push_input(&mut self, bytes: &[u8], descriptors: SmallVec<[OwnedFd; 2]>) {
+        self.input.push(bytes);
+        // Those of the read before are closed here, if nobody asked for them.
+        self.descriptors = (self.input.end_position(), descriptors);
+    }
+
+    /// The descriptors that came with the byte that ends at `position`, which are of no further use
+    /// if they are not taken now.
+    pub(super) fn take_descriptors(&mut self, position: u64) -> SmallVec<[OwnedFd; 2]> {
+        let (their_position, descriptors) = &mut self.descriptors;
+        let taken = std::mem::take(descriptors);
+        if *their_position == position {
+            taken
+        } else {
+            SmallVec::new()
+        }
+    }
+
+    /// Has the poll tell when the socket is writable, or no longer. While nothing waits the poll is
+    /// not asked: it would wake up the loop each time the client reads a reply.
+    pub(super) fn await_writable(
+        &mut self,
+        awaits: bool,
+        registry: &Registry,
+        token: Token,
+    ) -> std::io::Result<()> {
+        if std::mem::replace(&mut self.awaits_writable, awaits) == awaits {
+            return Ok(());
+        }
+        let interest = if awaits {
+            Interest::READABLE | Interest::WRITABLE
+        } else {
+            Interest::READABLE
+        };
+        registry.reregister(&mut self.stream, token, interest)
+    }
+}
+
+/// The socket on which a client is told of seals and deletions.
+#[derive(Debug)]
+pub(super) struct Subscription {
+    socket: OwnedFd,
+    pub(super) frames: Frames,
+    /// The socket is full, and the poll tells when it is writable again.
+    pub(super) blocked: bool,
+}
+
+impl Subscription {
+    /// Takes over a socket from a client and asks the poll about it.
+    ///
+    /// # Errors
+    ///
+    /// If it is nothing that can be polled.
+    pub(super) fn new(socket: OwnedFd, registry: &Registry, token: Token) -> std::io::Result<Self> {
+        registry.register(
+            &mut SourceFd(&socket.as_raw_fd()),
+            token,
+            Interest::WRITABLE,
+        )?;
+        Ok(Self {
+            socket,
+            frames: Frames::default(),
+            blocked: false,
+        })
+    }
+
+    pub(super) fn socket(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+
+    /// Gives the socket up. The client may have kept a copy of it, so that closing ours is not
+    /// enough to make the poll forget it.
+    pub(super) fn end(self, registry: &Registry) {
+        if let Err(error) = registry.deregister(&mut SourceFd(&self.socket.as_raw_fd())) {
+            log::debug!("a notification socket was not polled: {error}");
+        }
+    }
+}

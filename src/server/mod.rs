@@ -1,0 +1,735 @@
+//! The program around the store: sockets, descriptors, clocks, signals and threads.
+//!
+//! One thread serves all clients from one poll. It never waits for a client, a disk or a device:
+//! what comes in pieces is collected, what cannot be sent is queued, and what takes long is done by
+//! a worker. A round gives each connection that has something to do a bounded turn, in the order in
+//! which they became ready, so that a busy client cannot keep the others from being served.
+//!
+//! The loop is edge-triggered: the poll reports a socket once, and the connection remembers that
+//! there may be more to read until a read has shown that there is not.
+
+mod connection;
+mod host;
+mod listener;
+mod output;
+mod signals;
+mod start;
+mod worker;
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+use std::time::{Duration, Instant, SystemTime};
+
+use mio::event::Event;
+use mio::net::UnixStream;
+use mio::{Events, Interest, Poll, Token};
+use smallvec::SmallVec;
+
+pub use self::start::{StartError, run};
+
+use self::connection::{Connection, Subscription};
+use self::host::Host;
+use self::listener::Listener;
+use self::output::Flushed;
+use self::signals::Signals;
+use self::worker::{Done, Job, Location, Worker};
+use crate::allocator::Allocation;
+use crate::config::Limits;
+use crate::ids::{ClientId, SegmentId};
+use crate::protocol::decode::{Scratch, decode};
+use crate::protocol::encode::Encoder;
+use crate::protocol::frame::{BodyLimits, Frame, FrameBuffer};
+use crate::protocol::message::{Notice, Reply, Request, kind};
+use crate::protocol::violation::Violation;
+use crate::store::{Effect, Moment, Progress, Store};
+use crate::sys::scm::{self, Received};
+
+const LISTENER: Token = Token(0);
+const SIGNALS: Token = Token(1);
+const WORKERS: Token = Token(2);
+/// Connection `n` has the token `FIRST_CLIENT + 2 * n`, its notification socket the next one.
+const FIRST_CLIENT: usize = 4;
+
+/// How many events one wait returns at most. More stay with the kernel for the next.
+const EVENTS_PER_POLL: usize = 1024;
+
+/// A connection with more than this many bytes to be sent is not read from.
+const OUTPUT_HIGH_WATER_BYTES: usize = 256 << 10;
+
+/// The official client sends a request in four pieces, each a system call, so the rest of a frame is
+/// usually only a microsecond away: that much sooner than the poll would tell. About 10 us in all.
+const MAX_PARTIAL_READS: u32 = 24;
+
+/// How long to wait before accepting connections again when there were no descriptors left, unless
+/// a connection ends before.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(500);
+
+/// How often the log says so.
+const ACCEPT_LOG_PAUSE: Duration = Duration::from_secs(60);
+
+/// The server while it runs.
+struct Server {
+    poll: Poll,
+    listener: Listener,
+    signals: Signals,
+    store: Store,
+    host: Host,
+    limits: Limits,
+    body_limits: BodyLimits,
+    encoder: Encoder,
+    /// By the index of their client's id.
+    connections: Vec<Option<Connection>>,
+    connection_count: usize,
+    /// Who has something to do, in the order in which that was found.
+    ready: VecDeque<usize>,
+    /// Who has replies to be sent in this round, in order.
+    dirty: Vec<usize>,
+    /// Whose notification sockets get frames, in the order of subscription.
+    subscribers: Vec<usize>,
+    /// For reads.
+    chunk: Vec<u8>,
+    /// For notification frames.
+    frame: Vec<u8>,
+    memory_worker: Worker,
+    external_worker: Option<Worker>,
+    reports: Receiver<Done>,
+    clock: Clock,
+    accepting: Accepting,
+}
+
+/// The clocks, read once a round.
+struct Clock {
+    started: Instant,
+    now: Moment,
+}
+
+impl Clock {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the loop tells everybody else the time"
+    )]
+    fn new() -> Self {
+        Self {
+            started: Instant::now(),
+            now: Moment::default(),
+        }
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the loop tells everybody else the time"
+    )]
+    fn update(&mut self) {
+        let unix = SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap_or_default();
+        self.now = Moment {
+            elapsed: self.started.elapsed(),
+            unix_s: i64::try_from(unix.as_secs()).unwrap_or(i64::MAX),
+        };
+    }
+}
+
+/// Whether connections are accepted.
+#[derive(Clone, Copy, Default)]
+struct Accepting {
+    /// There were no descriptors, or too many connections; go on then at the latest.
+    paused_until: Option<Duration>,
+    /// When the log said so.
+    logged_at: Option<Duration>,
+}
+
+impl Server {
+    /// Serves until a signal ends it, and returns the signal's name.
+    fn serve(&mut self) -> io::Result<&'static str> {
+        let mut events = Events::with_capacity(EVENTS_PER_POLL);
+        loop {
+            match self.poll.poll(&mut events, self.wait_time()) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                result => result?,
+            }
+            self.clock.update();
+            let mut accept = self.is_accept_due();
+            for event in &events {
+                match event.token() {
+                    LISTENER => accept = true,
+                    SIGNALS => {
+                        if let Some(name) = self.signals.take() {
+                            return Ok(name);
+                        }
+                    }
+                    WORKERS => self.take_reports(),
+                    token => self.handle_event(token, event),
+                }
+            }
+            if accept {
+                self.accept();
+            }
+            self.store.handle_timeout(self.clock.now);
+            self.apply_effects();
+            for _ in 0..self.ready.len() {
+                let Some(index) = self.ready.pop_front() else {
+                    break;
+                };
+                self.take_turn(index);
+            }
+        }
+    }
+
+    /// How long the poll may wait.
+    fn wait_time(&self) -> Option<Duration> {
+        if !self.ready.is_empty() {
+            return Some(Duration::ZERO);
+        }
+        let deadline = match (self.store.next_deadline(), self.accepting.paused_until) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+        deadline.map(|deadline| deadline.saturating_sub(self.clock.started.elapsed()))
+    }
+
+    // ---- connections ----
+
+    fn is_accept_due(&self) -> bool {
+        self.accepting
+            .paused_until
+            .is_some_and(|until| until <= self.clock.now.elapsed)
+    }
+
+    fn accept(&mut self) {
+        self.accepting.paused_until = None;
+        loop {
+            if self.connection_count >= self.limits.max_connections {
+                return self.pause_accepting("there are as many connections as there may be");
+            }
+            match self.listener.socket.accept() {
+                Ok((stream, _)) => self.add_connection(stream),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                // The peer has given up, or a signal has come.
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted
+                    ) => {}
+                Err(error) => return self.pause_accepting(&error.to_string()),
+            }
+        }
+    }
+
+    fn pause_accepting(&mut self, reason: &str) {
+        let now = self.clock.now.elapsed;
+        self.accepting.paused_until = Some(now + ACCEPT_PAUSE);
+        if self
+            .accepting
+            .logged_at
+            .is_none_or(|at| now >= at + ACCEPT_LOG_PAUSE)
+        {
+            self.accepting.logged_at = Some(now);
+            log::warn!("new connections have to wait: {reason}");
+        }
+    }
+
+    fn add_connection(&mut self, mut stream: UnixStream) {
+        let client = self.store.handle_connect();
+        let index = client.index as usize;
+        let token = token(index);
+        if let Err(error) = self
+            .poll
+            .registry()
+            .register(&mut stream, token, Interest::READABLE)
+        {
+            log::warn!("cannot serve a new connection: {error}");
+            self.store.handle_disconnect(client, &mut self.host);
+            return;
+        }
+        if self.connections.len() <= index {
+            self.connections.resize_with(index + 1, || None);
+        }
+        log::debug!("client {client} has connected");
+        let input = FrameBuffer::new(self.body_limits);
+        self.connections[index] = Some(Connection::new(client, stream, input));
+        self.connection_count += 1;
+    }
+
+    /// Closes a connection. What the client held is released.
+    fn disconnect(&mut self, index: usize) {
+        let Some(mut connection) = self.connections[index].take() else {
+            return;
+        };
+        self.end_subscription(index, connection.subscription.take());
+        if let Err(error) = self.poll.registry().deregister(&mut connection.stream) {
+            log::debug!("a connection was not polled: {error}");
+        }
+        log::debug!("client {} has disconnected", connection.client);
+        self.connection_count -= 1;
+        // Its descriptor is free now.
+        if self.accepting.paused_until.is_some() {
+            self.accepting.paused_until = Some(Duration::ZERO);
+        }
+        drop(connection.stream);
+        self.store
+            .handle_disconnect(connection.client, &mut self.host);
+    }
+
+    fn close(&mut self, index: usize, violation: &Violation) {
+        if let Some(connection) = &self.connections[index] {
+            log::warn!(
+                "closing the connection of client {}: {violation}",
+                connection.client
+            );
+            self.disconnect(index);
+        }
+    }
+
+    /// The index of a client's connection, if it is still there.
+    fn index_of(&self, client: ClientId) -> Option<usize> {
+        let index = client.index as usize;
+        let connection = self.connections.get(index)?.as_ref()?;
+        (connection.client == client).then_some(index)
+    }
+
+    fn handle_event(&mut self, token: Token, event: &Event) {
+        let number = token.0 - FIRST_CLIENT;
+        let index = number / 2;
+        // An earlier event of this round may have ended it.
+        let Some(connection) = self.connections.get_mut(index).and_then(Option::as_mut) else {
+            return;
+        };
+        if number % 2 == 1 {
+            return self.flush_subscription(index);
+        }
+        if event.is_readable() || event.is_read_closed() || event.is_error() {
+            connection.readable = true;
+            connection.hung_up |= event.is_read_closed() || event.is_error();
+        }
+        if event.is_writable() && connection.awaits_writable {
+            self.flush(index);
+        }
+        self.make_ready(index);
+    }
+
+    fn make_ready(&mut self, index: usize) {
+        if let Some(connection) = &mut self.connections[index]
+            && !std::mem::replace(&mut connection.ready, true)
+        {
+            self.ready.push_back(index);
+        }
+    }
+
+    // ---- requests ----
+
+    /// Serves what a connection has sent, up to a bound.
+    fn take_turn(&mut self, index: usize) {
+        let Some(connection) = &mut self.connections[index] else {
+            return;
+        };
+        connection.ready = false;
+        let mut left = self.limits.max_requests_per_turn;
+        loop {
+            let Some(connection) = &mut self.connections[index] else {
+                return;
+            };
+            let is_full = connection.output.waiting_bytes() > OUTPUT_HIGH_WATER_BYTES;
+            if connection.paused || is_full {
+                return;
+            }
+            if left == 0 {
+                return self.make_ready(index);
+            }
+            match connection.input.peek() {
+                Err(violation) => {
+                    self.close(index, &violation);
+                    return self.apply_effects();
+                }
+                Ok(Some(frame)) => {
+                    left -= 1;
+                    self.handle_frame(index, &frame);
+                }
+                Ok(None) => {
+                    // A long body takes many reads; they count, so that it does not hold up others.
+                    left = left.saturating_sub(usize::from(connection.input.is_partial()));
+                    if !self.read(index) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads once; whether anything came. At the end of the stream the connection is gone.
+    fn read(&mut self, index: usize) -> bool {
+        let mut attempts = MAX_PARTIAL_READS;
+        loop {
+            let Some(connection) = &mut self.connections[index] else {
+                return false;
+            };
+            if !connection.readable {
+                if attempts == 0 || !connection.input.is_partial() {
+                    return false;
+                }
+                attempts -= 1;
+                std::hint::spin_loop();
+            }
+            match scm::receive(connection.stream.as_fd(), &mut self.chunk) {
+                Ok(Received { bytes: 0, .. }) => {
+                    self.disconnect(index);
+                    self.apply_effects();
+                    return false;
+                }
+                Ok(Received { bytes, descriptors }) => {
+                    // A read that is not full has emptied the socket; but a descriptor ends a read
+                    // early, and the end of a stream that has hung up shows in a read of its own.
+                    let emptied = bytes < self.chunk.len() && descriptors.is_empty();
+                    connection.readable = connection.hung_up || !emptied;
+                    connection.push_input(&self.chunk[..bytes], descriptors);
+                    return true;
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    connection.readable = false;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    log::debug!("client {} is lost: {error}", connection.client);
+                    self.disconnect(index);
+                    self.apply_effects();
+                    return false;
+                }
+            }
+        }
+    }
+
+    /// Serves the request at the front of a connection's input.
+    fn handle_frame(&mut self, index: usize, frame: &Frame) {
+        let Some(connection) = &mut self.connections[index] else {
+            return;
+        };
+        let client = connection.client;
+        let mut scratch = Scratch::default();
+        let request = match frame {
+            Frame::TooLarge(what) => Ok(Request::TooLarge(*what)),
+            Frame::Message {
+                kind: kind::SUBSCRIBE_REQUEST,
+                ..
+            } => {
+                return self.subscribe(index, frame);
+            }
+            Frame::Message { kind, body, .. } => {
+                decode(*kind, &connection.input.bytes()[body.clone()], &mut scratch)
+            }
+        };
+        let request = match request {
+            Ok(Request::Disconnect) => {
+                self.disconnect(index);
+                return self.apply_effects();
+            }
+            Ok(request) => request,
+            Err(violation) => {
+                self.close(index, &violation);
+                return self.apply_effects();
+            }
+        };
+        let again = connection.retrying;
+        let now = self.clock.now;
+        let progress = self
+            .store
+            .handle_request(now, client, &request, again, &mut self.host);
+        connection.paused = progress != Progress::Done;
+        connection.retrying = progress == Progress::Retry;
+        if progress != Progress::Retry {
+            connection.input.consume(frame);
+        }
+        self.apply_effects();
+    }
+
+    /// A request to subscribe, the only one that brings a descriptor.
+    fn subscribe(&mut self, index: usize, frame: &Frame) {
+        let Some(connection) = &mut self.connections[index] else {
+            return;
+        };
+        let client = connection.client;
+        let position = connection.input.consume(frame);
+        let descriptors = connection.take_descriptors(position);
+        let earlier = connection.subscription.take();
+        self.end_subscription(index, earlier);
+        if let Err(reason) = self.begin_subscription(index, descriptors) {
+            log::warn!("client {client} has subscribed without success: {reason}");
+            return;
+        }
+        let (now, request) = (self.clock.now, Request::Subscribe);
+        let progress = self
+            .store
+            .handle_request(now, client, &request, false, &mut self.host);
+        debug_assert_eq!(progress, Progress::Done);
+        self.apply_effects();
+    }
+
+    fn begin_subscription(
+        &mut self,
+        index: usize,
+        descriptors: SmallVec<[OwnedFd; 2]>,
+    ) -> Result<(), String> {
+        let count = descriptors.len();
+        let mut descriptors = descriptors.into_iter();
+        let (Some(socket), None) = (descriptors.next(), descriptors.next()) else {
+            return Err(format!("its message has {count} descriptors instead of 1"));
+        };
+        let token = Token(token(index).0 + 1);
+        let subscription = Subscription::new(socket, self.poll.registry(), token)
+            .map_err(|error| format!("its descriptor cannot be polled: {error}"))?;
+        if let Some(connection) = &mut self.connections[index] {
+            connection.subscription = Some(subscription);
+            self.subscribers.push(index);
+        }
+        Ok(())
+    }
+
+    // ---- effects ----
+
+    /// Does all that the store wants done, then sends what came of it.
+    fn apply_effects(&mut self) {
+        loop {
+            while let Some(effect) = self.store.next_effect() {
+                self.apply(effect);
+            }
+            if self.dirty.is_empty() {
+                return;
+            }
+            // Sending can end connections, which has effects of its own.
+            let mut dirty = std::mem::take(&mut self.dirty);
+            for index in dirty.drain(..) {
+                if let Some(connection) = &mut self.connections[index] {
+                    connection.dirty = false;
+                    self.flush(index);
+                }
+            }
+            if self.dirty.is_empty() {
+                self.dirty = dirty;
+            }
+        }
+    }
+
+    fn apply(&mut self, effect: Effect) {
+        match effect {
+            Effect::Reply { client, reply } => self.queue_reply(client, &reply),
+            Effect::SendSegment { client, segment } => {
+                if let Some(index) = self.index_of(client)
+                    && let Some(connection) = &mut self.connections[index]
+                {
+                    connection.output.push_descriptor(segment);
+                }
+            }
+            Effect::Notify { only, notices } => self.notify(only, &notices),
+            Effect::Close { client, violation } => {
+                if let Some(index) = self.index_of(client) {
+                    self.close(index, &violation);
+                }
+            }
+            Effect::Resume(client) => {
+                if let Some(index) = self.index_of(client)
+                    && let Some(connection) = &mut self.connections[index]
+                {
+                    connection.paused = false;
+                    self.make_ready(index);
+                }
+            }
+            Effect::Reserve {
+                transfer,
+                allocation,
+            } => {
+                let segment = self.host.segment(allocation.extent.segment).clone();
+                self.memory_worker
+                    .submit(Job::Reserve(transfer, segment, allocation.extent));
+            }
+            Effect::ReleasePages(allocation) => {
+                let segment = self.host.segment(allocation.extent.segment).clone();
+                self.memory_worker.submit(Job::Release(segment, allocation));
+            }
+            Effect::Spill {
+                transfer,
+                key,
+                allocation,
+            } => {
+                self.submit_external(Job::Spill(transfer, key, self.locate(allocation)));
+            }
+            Effect::Restore {
+                transfer,
+                key,
+                allocation,
+            } => {
+                self.submit_external(Job::Restore(transfer, key, self.locate(allocation)));
+            }
+            Effect::Forget(key) => self.submit_external(Job::Forget(key)),
+        }
+    }
+
+    fn locate(&self, allocation: Option<Allocation>) -> Location {
+        let extent = allocation?.extent;
+        Some((self.host.segment(extent.segment).clone(), extent))
+    }
+
+    fn submit_external(&self, job: Job) {
+        let worker = self.external_worker.as_ref();
+        worker
+            .expect("the store spills only if it was told of an external store")
+            .submit(job);
+    }
+
+    fn take_reports(&mut self) {
+        while let Ok(done) = self.reports.try_recv() {
+            match done {
+                Done::Reserved(transfer, done) => {
+                    self.store.handle_reserved(transfer, done, &mut self.host);
+                }
+                Done::Released(allocation) => self.store.handle_pages_released(allocation),
+                Done::Spilled(transfer, done) => {
+                    self.store.handle_spilled(transfer, done, &mut self.host);
+                }
+                Done::Restored(transfer, done) => {
+                    self.store.handle_restored(transfer, done, &mut self.host);
+                }
+            }
+            self.apply_effects();
+        }
+    }
+
+    fn queue_reply(&mut self, client: ClientId, reply: &Reply) {
+        let Some(index) = self.index_of(client) else {
+            return;
+        };
+        let Some(connection) = &mut self.connections[index] else {
+            return;
+        };
+        let queued_bytes = connection.output.waiting_bytes();
+        if queued_bytes > self.limits.max_output_bytes {
+            return self.close(index, &Violation::Unread { queued_bytes });
+        }
+        self.encoder.reply(reply, connection.output.bytes_mut());
+        if !std::mem::replace(&mut connection.dirty, true) {
+            self.dirty.push(index);
+        }
+    }
+
+    /// Sends what waits for a client, as far as its socket takes it.
+    fn flush(&mut self, index: usize) {
+        let Some(connection) = &mut self.connections[index] else {
+            return;
+        };
+        let Self { host, poll, .. } = self;
+        let descriptor = |segment: SegmentId| host.descriptor(segment);
+        let flushed = connection
+            .output
+            .flush(connection.stream.as_fd(), descriptor);
+        let result = flushed.and_then(|flushed| {
+            let blocked = flushed == Flushed::Blocked;
+            connection.await_writable(blocked, poll.registry(), token(index))
+        });
+        if let Err(error) = result {
+            log::debug!("client {} is lost: {error}", connection.client);
+            self.disconnect(index);
+        }
+    }
+
+    // ---- subscribers ----
+
+    /// Sends one frame to those who are to be told.
+    fn notify(&mut self, only: Option<ClientId>, notices: &[Notice]) {
+        self.frame.clear();
+        self.encoder.notification(notices, &mut self.frame);
+        let told: SmallVec<[usize; 8]> = match only {
+            Some(client) => self.index_of(client).into_iter().collect(),
+            None => self.subscribers.iter().copied().collect(),
+        };
+        for index in told {
+            let Some(connection) = &mut self.connections[index] else {
+                continue;
+            };
+            let Some(subscription) = &mut connection.subscription else {
+                continue;
+            };
+            subscription.frames.push(&self.frame);
+            let waiting_bytes = subscription.frames.waiting_bytes();
+            if !subscription.blocked {
+                self.flush_subscription(index);
+            } else if waiting_bytes > self.limits.max_notification_bytes {
+                log::warn!(
+                    "the subscription of client {} ends: {waiting_bytes} bytes of notices wait",
+                    connection.client
+                );
+                let ended = connection.subscription.take();
+                self.end_subscription(index, ended);
+            }
+        }
+    }
+
+    fn flush_subscription(&mut self, index: usize) {
+        let Some(connection) = &mut self.connections[index] else {
+            return;
+        };
+        let Some(subscription) = &mut connection.subscription else {
+            return;
+        };
+        // The socket's own flags are the client's, and a wait would stop everybody; so each send
+        // says that it does not want to wait.
+        let Subscription { frames, .. } = subscription;
+        let mut frames = std::mem::take(frames);
+        let flushed = frames.flush(subscription.socket());
+        subscription.frames = frames;
+        match flushed {
+            Ok(flushed) => subscription.blocked = flushed == Flushed::Blocked,
+            Err(error) => {
+                log::debug!(
+                    "the subscription of client {} ends: {error}",
+                    connection.client
+                );
+                let ended = connection.subscription.take();
+                self.end_subscription(index, ended);
+            }
+        }
+    }
+
+    /// Closes a notification socket that was taken from its connection.
+    fn end_subscription(&mut self, index: usize, subscription: Option<Subscription>) {
+        let Some(subscription) = subscription else {
+            return;
+        };
+        subscription.end(self.poll.registry());
+        self.subscribers.retain(|other| *other != index);
+        if let Some(connection) = &self.connections[index] {
+            self.store.handle_unsubscribe(connection.client);
+        }
+    }
+}
+
+fn token(index: usize) -> Token {
+    Token(FIRST_CLIENT + 2 * index)
+}
+
+/// The loop's ends of what it shares with workers.
+struct Workers {
+    memory: Worker,
+    external: Option<Worker>,
+    reports: Receiver<Done>,
+}
+
+impl Workers {
+    fn start(
+        poll: &Poll,
+        external: Option<Box<dyn crate::external::ExternalStore>>,
+    ) -> io::Result<Self> {
+        let waker = Arc::new(mio::Waker::new(poll.registry(), WORKERS)?);
+        let (reports, receiver) = worker::Reports::new(waker);
+        let memory = Worker::start("plasma-memory", None, &reports)?;
+        let external = match external {
+            Some(store) => Some(Worker::start("plasma-external", Some(store), &reports)?),
+            None => None,
+        };
+        Ok(Self {
+            memory,
+            external,
+            reports: receiver,
+        })
+    }
+}

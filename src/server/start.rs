@@ -1,0 +1,212 @@
+//! From a checked configuration to a server that runs, and its end.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::fs;
+
+use mio::{Interest, Poll};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+
+use super::host::Host;
+use super::listener::Listener;
+use super::signals::Signals;
+use super::{Accepting, Clock, LISTENER, SIGNALS, Server, Workers};
+use crate::config::{self, Backing, Config};
+use crate::external;
+use crate::protocol::encode::Encoder;
+use crate::protocol::frame::BodyLimits;
+use crate::store::{Store, StoreConfig};
+use crate::sys::arena;
+
+/// Requests that carry payloads may be longer than the capacity by this much: what stands around the
+/// payloads, at about 80 bytes an object, for 200,000 objects in a batch.
+const PAYLOAD_OVERHEAD_BYTES: u64 = 16 << 20;
+
+/// Requests without lists and payloads have an id, or a client's name. The rest is slack for clients
+/// that lay out their tables generously.
+const SMALL_BODY_BYTES: u64 = 1 << 20;
+
+/// Why the server could not start: one sentence for whoever started it.
+#[derive(Debug)]
+pub struct StartError(String);
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Turns an error into a sentence that says what could not be done.
+fn failed<E: fmt::Display>(what: impl fmt::Display) -> impl FnOnce(E) -> StartError {
+    move |error| StartError(format!("{what}: {error}"))
+}
+
+/// Starts a server and serves until SIGTERM or SIGINT.
+///
+/// # Errors
+///
+/// If it cannot start, or the poll fails.
+pub fn run(config: &Config) -> Result<(), StartError> {
+    let signals = Signals::new().map_err(failed("cannot take over signals"))?;
+    set_process_name();
+    raise_descriptor_limit();
+    log::info!("{}", config::memory_line(config.capacity_bytes));
+    log::info!("{}", config::backing_line(&config.backing));
+    warn_of_space(config);
+    let mut server = start(config, signals)?;
+    log::info!(
+        "ready: {} bytes in {} at {}, version {}",
+        config.capacity_bytes,
+        describe(&config.backing),
+        config.socket.display(),
+        env!("CARGO_PKG_VERSION"),
+    );
+    let signal = server.serve().map_err(failed("the poll failed"))?;
+    log::info!("{signal} Signal received, closing Plasma Server...");
+    Ok(())
+}
+
+fn start(config: &Config, signals: Signals) -> Result<Server, StartError> {
+    let mut host = Host::new(config);
+    let store = new_store(config, &mut host)?;
+    let poll = Poll::new().map_err(failed("cannot poll"))?;
+    let store_outside = config.external_store.as_ref().map(|endpoint| {
+        let opened = external::open(&endpoint.name, &endpoint.rest);
+        opened.ok_or_else(|| StartError(format!("no such external store \"{}\"", endpoint.name)))
+    });
+    let store_outside = store_outside.transpose()?;
+    let Workers {
+        memory,
+        external,
+        reports,
+    } = Workers::start(&poll, store_outside).map_err(failed("cannot start a thread"))?;
+    let mut listener = Listener::bind(&config.socket).map_err(failed(format_args!(
+        "cannot listen at {}",
+        config.socket.display()
+    )))?;
+    let registry = poll.registry();
+    registry
+        .register(&mut listener.socket, LISTENER, Interest::READABLE)
+        .map_err(failed("cannot poll the socket"))?;
+    signals
+        .register(registry, SIGNALS)
+        .map_err(failed("cannot poll signals"))?;
+    let mut clock = Clock::new();
+    clock.update();
+    Ok(Server {
+        poll,
+        listener,
+        signals,
+        store,
+        host,
+        limits: config.limits,
+        body_limits: BodyLimits {
+            small_bytes: SMALL_BODY_BYTES,
+            list_bytes: config.limits.max_small_body_bytes as u64,
+            payload_bytes: config.capacity_bytes.saturating_add(PAYLOAD_OVERHEAD_BYTES),
+        },
+        encoder: Encoder::new(),
+        connections: Vec::new(),
+        connection_count: 0,
+        ready: VecDeque::new(),
+        dirty: Vec::new(),
+        subscribers: Vec::new(),
+        chunk: vec![0; config.limits.read_chunk_bytes],
+        frame: Vec::new(),
+        memory_worker: memory,
+        external_worker: external,
+        reports,
+        clock,
+        accepting: Accepting::default(),
+    })
+}
+
+/// The store with its first segment. Failing to get that is worth a better sentence than later ones.
+fn new_store(config: &Config, host: &mut Host) -> Result<Store, StartError> {
+    let segment = host
+        .create_segment(config.capacity_bytes)
+        .map_err(failed(format_args!(
+            "cannot get {} bytes of shared memory from {}",
+            config.capacity_bytes,
+            describe(&config.backing),
+        )))?;
+    let store_config = StoreConfig {
+        capacity_bytes: config.capacity_bytes,
+        max_objects: config.limits.max_objects,
+        has_external_store: config.external_store.is_some(),
+    };
+    Ok(Store::new(store_config, host.push_segment(segment)))
+}
+
+fn describe(backing: &Backing) -> String {
+    match backing {
+        Backing::Memfd => "anonymous memory".to_owned(),
+        Backing::HugeMemfd(size) => format!("anonymous huge pages of {} bytes", size.bytes()),
+        Backing::Directory(directory) => directory.display().to_string(),
+        Backing::HugeDirectory(directory) => format!("huge pages of {}", directory.display()),
+    }
+}
+
+/// Tells if the capacity is more than there is. That is no error: many start the store with a number
+/// that is only meant to be large.
+fn warn_of_space(config: &Config) {
+    match &config.backing {
+        Backing::Directory(directory) => {
+            let free_bytes = arena::free_bytes(directory);
+            let warning = free_bytes.ok().and_then(|free_bytes| {
+                config::space_warning(directory, config.capacity_bytes, free_bytes)
+            });
+            if let Some(warning) = warning {
+                log::warn!("{warning}");
+            }
+        }
+        Backing::Memfd => {
+            if let Some(free_bytes) = available_memory_bytes()
+                && free_bytes < config.capacity_bytes
+            {
+                log::warn!(
+                    "the capacity of {} bytes is more than the {free_bytes} bytes of memory that \
+                     the machine has available",
+                    config.capacity_bytes
+                );
+            }
+        }
+        Backing::HugeMemfd(_) | Backing::HugeDirectory(_) => {}
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is where the kernel says it"
+)]
+fn available_memory_bytes() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kibibytes.checked_mul(1024)
+}
+
+/// Many programs look for the server by its process name.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is where the kernel says it"
+)]
+fn set_process_name() {
+    let name = fs::read_to_string("/proc/self/comm").unwrap_or_default();
+    if !name.starts_with("plasma")
+        && let Err(error) = nix::sys::prctl::set_name(c"plasma_store")
+    {
+        log::debug!("cannot set the process name: {error}");
+    }
+}
+
+/// The limit that is in force at first is often meant for programs that use `select`.
+fn raise_descriptor_limit() {
+    let raised = getrlimit(Resource::RLIMIT_NOFILE)
+        .and_then(|(_, most)| setrlimit(Resource::RLIMIT_NOFILE, most, most));
+    if let Err(error) = raised {
+        log::debug!("cannot raise the limit on descriptors: {error}");
+    }
+}

@@ -1,0 +1,121 @@
+//! What the store knows of each connection.
+
+use foldhash::fast::FixedState;
+use hashbrown::HashSet;
+use smallvec::SmallVec;
+
+use crate::ids::{ClientId, SegmentId, Slot};
+
+use super::waiters::GetId;
+
+/// A set of slots. Slots are the server's own numbers, so the hash need not be defended, and a fixed
+/// one keeps the order of iteration, and with it every simulation, repeatable.
+pub(super) type Slots = HashSet<Slot, FixedState>;
+
+/// What one connection has.
+#[derive(Debug)]
+pub(super) struct Client {
+    /// As set by the client; for the debug text.
+    pub(super) name: Vec<u8>,
+    /// The objects that it holds.
+    pub(super) holds: Slots,
+    /// The unsealed objects that it created, held or not.
+    pub(super) creating: Slots,
+    /// The segments the descriptors of which it was sent.
+    pub(super) segments: SmallVec<[SegmentId; 2]>,
+    /// Its gets that wait.
+    pub(super) gets: SmallVec<[GetId; 1]>,
+    /// It is told of seals and deletions.
+    pub(super) subscribed: bool,
+}
+
+/// The name of a client that has not given one, as the original server prints it.
+const ANONYMOUS: &[u8] = b"anonymous_client";
+
+/// All connections.
+#[derive(Debug, Default)]
+pub(super) struct Clients {
+    slots: Vec<ClientSlot>,
+    vacant: Vec<u32>,
+    subscribers: usize,
+}
+
+#[derive(Debug, Default)]
+struct ClientSlot {
+    generation: u32,
+    client: Option<Client>,
+}
+
+impl Clients {
+    pub(super) fn connect(&mut self) -> ClientId {
+        let index = self.vacant.pop().unwrap_or_else(|| {
+            self.slots.push(ClientSlot::default());
+            u32::try_from(self.slots.len() - 1).expect("connections are limited to fewer")
+        });
+        let slot = &mut self.slots[index as usize];
+        slot.client = Some(Client {
+            name: ANONYMOUS.to_vec(),
+            holds: Slots::default(),
+            creating: Slots::default(),
+            segments: SmallVec::new(),
+            gets: SmallVec::new(),
+            subscribed: false,
+        });
+        ClientId {
+            index,
+            generation: slot.generation,
+        }
+    }
+
+    /// Takes a client out; its id means nothing any more.
+    pub(super) fn disconnect(&mut self, id: ClientId) -> Option<Client> {
+        let slot = self.slots.get_mut(id.index as usize)?;
+        if slot.generation != id.generation {
+            return None;
+        }
+        let client = slot.client.take()?;
+        slot.generation = slot.generation.wrapping_add(1);
+        self.vacant.push(id.index);
+        self.subscribers -= usize::from(client.subscribed);
+        Some(client)
+    }
+
+    pub(super) fn get(&self, id: ClientId) -> Option<&Client> {
+        let slot = self.slots.get(id.index as usize)?;
+        slot.client
+            .as_ref()
+            .filter(|_| slot.generation == id.generation)
+    }
+
+    pub(super) fn get_mut(&mut self, id: ClientId) -> Option<&mut Client> {
+        let slot = self.slots.get_mut(id.index as usize)?;
+        slot.client
+            .as_mut()
+            .filter(|_| slot.generation == id.generation)
+    }
+
+    pub(super) fn set_subscribed(&mut self, id: ClientId, subscribed: bool) {
+        let Some(client) = self.get_mut(id) else {
+            return;
+        };
+        let before = std::mem::replace(&mut client.subscribed, subscribed);
+        self.subscribers = self.subscribers + usize::from(subscribed) - usize::from(before);
+    }
+
+    /// Whether anybody wants notices.
+    pub(super) fn any_subscriber(&self) -> bool {
+        self.subscribers > 0
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (ClientId, &Client)> {
+        (0..).zip(&self.slots).filter_map(|(index, slot)| {
+            Some((
+                ClientId {
+                    index,
+                    generation: slot.generation,
+                },
+                slot.client.as_ref()?,
+            ))
+        })
+    }
+}

@@ -1,0 +1,59 @@
+//! The state of the store as text, to the letter of the original server: clients search it.
+
+use super::Store;
+use crate::eviction::QueueStats;
+use crate::format_g::format_g6;
+
+impl Store {
+    pub(super) fn debug_string(&self) -> Vec<u8> {
+        let quotas: Vec<QueueStats> = self.eviction.quota_stats().collect();
+        let mut text = format!(
+            "num clients with quota: {}\n\
+             quota map size: {}\n\
+             pinned quota map size: {}\n\
+             allocated bytes: {}\n\
+             allocation limit: {}\n\
+             pinned bytes: {}",
+            quotas.len(),
+            self.eviction.quota_objects(),
+            self.eviction.quota_pinned_objects(),
+            self.memory_bytes,
+            self.config.capacity_bytes,
+            self.eviction.pinned_bytes(),
+        )
+        .into_bytes();
+        push_queue(&mut text, b"global lru", &self.eviction.global_stats());
+        for stats in &quotas {
+            push_queue(&mut text, &stats.label, stats);
+        }
+        text
+    }
+}
+
+fn push_queue(text: &mut Vec<u8>, label: &[u8], stats: &QueueStats) {
+    let rows = [
+        ("capacity", stats.capacity_bytes.to_string()),
+        ("used", format!("{}%", format_g6(used_percent(stats)))),
+        ("num objects", stats.objects.to_string()),
+        ("num evictions", stats.evictions.to_string()),
+        ("bytes evicted", stats.evicted_bytes.to_string()),
+    ];
+    for (name, value) in rows {
+        text.extend_from_slice(b"\n(");
+        text.extend_from_slice(label);
+        text.extend_from_slice(format!(") {name}: {value}").as_bytes());
+    }
+}
+
+/// What is not free, against the whole. What others have reserved counts as used.
+fn used_percent(stats: &QueueStats) -> f64 {
+    let signed = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
+    let free_bytes = signed(stats.capacity_bytes) - signed(stats.used_bytes);
+    100.0 * (1.0 - to_f64(free_bytes) / to_f64(signed(stats.original_capacity_bytes)))
+}
+
+/// Six digits are printed, so that the loss beyond 2^53 does not show.
+#[expect(clippy::cast_precision_loss)]
+fn to_f64(bytes: i64) -> f64 {
+    bytes as f64
+}

@@ -1,0 +1,172 @@
+//! What must hold between any two events.
+
+use super::Store;
+use super::room::RoomWaiter;
+use super::table::{Entry, RestorePhase, State};
+use crate::ids::Slot;
+
+impl Store {
+    /// Checks everything that this module states about the store. Slow: for tests.
+    ///
+    /// # Panics
+    ///
+    /// If something does not hold.
+    pub fn check_invariants(&self) {
+        self.allocator.check_invariants();
+        self.eviction.check_invariants();
+        self.waiters.check_invariants();
+        self.check_memory();
+        for (slot, entry) in self.table.iter() {
+            self.check_entry(slot, entry);
+        }
+        self.check_holds();
+        self.check_gets();
+    }
+
+    fn check_memory(&self) {
+        let in_memory = |entry: &Entry| match entry.state {
+            State::Spilled(_) => false,
+            State::Restoring(_, phase) => matches!(phase, RestorePhase::Copying(_)),
+            _ => true,
+        };
+        let objects = self.table.iter().filter(|(_, entry)| in_memory(entry));
+        let object_bytes: u64 = objects.map(|(_, entry)| entry.size_bytes()).sum();
+        let orphan_bytes: u64 = self
+            .transfers
+            .orphans()
+            .map(|orphan| orphan.size_bytes)
+            .sum();
+        assert_eq!(
+            self.memory_bytes,
+            object_bytes + orphan_bytes,
+            "bytes in memory"
+        );
+        assert!(
+            self.memory_bytes <= self.config.capacity_bytes,
+            "the capacity is kept"
+        );
+        let leaving = |(_, entry): &(Slot, &Entry)| {
+            matches!(entry.state, State::Spilling(_)) && entry.holders == 0
+        };
+        let leaving_bytes: u64 = self
+            .table
+            .iter()
+            .filter(leaving)
+            .map(|(_, entry)| entry.size_bytes())
+            .sum();
+        assert_eq!(
+            self.leaving_bytes,
+            leaving_bytes + orphan_bytes,
+            "bytes that are leaving"
+        );
+        let mut extents: Vec<_> = self
+            .table
+            .iter()
+            .filter_map(|(_, entry)| entry.allocation)
+            .map(|allocation| allocation.extent)
+            .collect();
+        extents.sort_by_key(|extent| (extent.segment, extent.offset_bytes));
+        for pair in extents.windows(2) {
+            let apart =
+                pair[0].segment != pair[1].segment || pair[0].end_bytes() <= pair[1].offset_bytes;
+            assert!(apart, "{:?} and {:?} overlap", pair[0], pair[1]);
+        }
+        for extent in extents {
+            let info = self
+                .segments
+                .iter()
+                .find(|info| info.segment == extent.segment);
+            assert!(extent.end_bytes() <= info.expect("a known segment").range_bytes);
+        }
+    }
+
+    fn check_entry(&self, slot: Slot, entry: &Entry) {
+        assert_eq!(
+            self.table.find(&entry.id),
+            Some(slot),
+            "an object is found under its id"
+        );
+        let pinned = self.eviction.is_pinned(slot);
+        match entry.state {
+            State::Unsealed { creator, reserving } => {
+                let creator = self.clients.get(creator).expect("its creator is connected");
+                assert!(creator.creating.contains(&slot));
+                assert_eq!(pinned, Some(true), "what is unsealed is never evicted");
+                assert!(entry.holders <= 1);
+                if let Some(transfer) = reserving {
+                    assert_eq!(self.transfers.slot(transfer), Some(slot));
+                }
+            }
+            State::Sealed => assert_eq!(pinned, Some(entry.holders > 0)),
+            State::Spilling(transfer) => {
+                assert_eq!(self.transfers.slot(transfer), Some(slot));
+                assert_eq!(pinned, (entry.holders > 0).then_some(true));
+            }
+            State::Spilled(_) => assert_eq!((pinned, entry.holders), (None, 0)),
+            State::Restoring(_, phase) => {
+                assert_eq!((pinned, entry.holders), (None, 0));
+                let known = match phase {
+                    RestorePhase::Copying(transfer) => self.transfers.slot(transfer) == Some(slot),
+                    RestorePhase::Queued => self.room_queue.contains(&RoomWaiter::Restore(slot)),
+                    RestorePhase::Starved => self.starved.contains(&slot),
+                };
+                assert!(known, "{entry:?} is on its way back");
+            }
+        }
+        let is_done = entry.state == State::Sealed && entry.holders == 0;
+        assert!(
+            !entry.deletion_pending || !is_done,
+            "what is to be deleted is in use"
+        );
+        assert!(
+            !entry.is_available() || !self.waiters.is_awaited(&entry.id),
+            "nobody waits for it"
+        );
+        let in_memory = !matches!(entry.state, State::Spilled(_) | State::Restoring(..));
+        assert_eq!(
+            entry.allocation.is_some(),
+            in_memory && entry.size_bytes() > 0
+        );
+    }
+
+    fn check_holds(&self) {
+        let mut holders = std::collections::HashMap::<Slot, u32>::new();
+        for (id, client) in self.clients.iter() {
+            for slot in &client.holds {
+                assert!(self.table.get(*slot).is_some(), "what is held exists");
+                *holders.entry(*slot).or_default() += 1;
+            }
+            for slot in &client.creating {
+                let is_creator = |entry: &Entry| matches!(entry.state, State::Unsealed { creator, .. } if creator == id);
+                assert!(self.table.get(*slot).is_some_and(is_creator));
+            }
+        }
+        for (slot, entry) in self.table.iter() {
+            assert_eq!(
+                entry.holders,
+                holders.get(&slot).copied().unwrap_or(0),
+                "holders"
+            );
+        }
+    }
+
+    fn check_gets(&self) {
+        let mut owned = 0;
+        for (id, client) in self.clients.iter() {
+            for get in &client.gets {
+                assert_eq!(self.waiters.get(*get).client, id, "a get knows its client");
+                owned += 1;
+            }
+        }
+        assert_eq!(
+            self.waiters.iter().count(),
+            owned,
+            "a waiting get has a client"
+        );
+        let known = |id| {
+            let slot = self.table.find(id);
+            slot.is_none_or(|slot| !self.table[slot].is_available())
+        };
+        assert!(self.waiters.awaited().all(known));
+    }
+}

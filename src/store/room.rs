@@ -1,0 +1,284 @@
+//! Making room: quota, eviction, and the memory itself.
+
+use super::effect::Effect;
+use super::{Backing, Progress, Reservation, Store, Unavailable};
+use crate::allocator::Allocation;
+use crate::eviction::{Eviction, OverQuota, QuotaStep};
+use crate::ids::{ClientId, Slot};
+use crate::protocol::message::SegmentInfo;
+
+/// There is no place for a new object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum NoRoom {
+    /// Nor will there be, whatever is evicted.
+    Never,
+    /// There will be when objects that are leaving memory have left.
+    Later,
+}
+
+/// Who goes on when room was made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum RoomWaiter {
+    /// A client, the last request of which must be handed in again.
+    Client(ClientId),
+    /// An object that is wanted back in memory.
+    Restore(Slot),
+}
+
+/// A place for an object.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Placement {
+    /// `None` for an object without bytes.
+    pub(super) allocation: Option<Allocation>,
+    /// Memory has to be reserved for it before a client may touch it.
+    pub(super) must_reserve: bool,
+}
+
+/// Why a placement failed, before anything was evicted for it.
+enum NoPlace {
+    /// There may be one if something is evicted.
+    Full,
+    /// There can be none.
+    Never,
+}
+
+impl Store {
+    /// Finds a place for an object, and evicts others for it if that is allowed. `creator` is `None`
+    /// for an object that comes back from the external store: no quota counts it, and it is in the
+    /// table already. For an object that can never fit nothing is evicted.
+    pub(super) fn place(
+        &mut self,
+        creator: Option<ClientId>,
+        size_bytes: u64,
+        may_evict: bool,
+        backing: &mut impl Backing,
+    ) -> Result<Placement, NoRoom> {
+        self.make_room(creator, size_bytes, may_evict)?;
+        loop {
+            match self.try_place(size_bytes, backing) {
+                Ok(placement) => return Ok(placement),
+                Err(NoPlace::Never) => return Err(NoRoom::Never),
+                Err(NoPlace::Full) => self.evict_for_place(size_bytes, may_evict)?,
+            }
+        }
+    }
+
+    /// Makes the count of bytes and objects allow for one more object of `size_bytes`.
+    fn make_room(
+        &mut self,
+        creator: Option<ClientId>,
+        size_bytes: u64,
+        may_evict: bool,
+    ) -> Result<(), NoRoom> {
+        let capacity_bytes = self.config.capacity_bytes;
+        if size_bytes > capacity_bytes {
+            return Err(NoRoom::Never);
+        }
+        let step = match creator {
+            Some(client) => self.eviction.plan_quota(client, size_bytes, may_evict),
+            None => Ok(QuotaStep::default()),
+        };
+        let step = step.map_err(|OverQuota| NoRoom::Never)?;
+        let leaving_bytes = self.leaving_bytes + step.evicted_bytes;
+        let lacking_bytes =
+            (self.memory_bytes + size_bytes).saturating_sub(leaving_bytes + capacity_bytes);
+        let evictable_bytes = if may_evict {
+            self.eviction.evictable_bytes()
+        } else {
+            0
+        };
+        if lacking_bytes > evictable_bytes {
+            return Err(NoRoom::Never);
+        }
+        // An object that comes back is in the table already.
+        let new_objects = usize::from(creator.is_some());
+        let mut lacking_objects =
+            (self.table.len() + new_objects).saturating_sub(self.config.max_objects);
+        if lacking_objects > 0 {
+            let evictable_objects = self.eviction.evictable_objects();
+            if !may_evict || self.config.has_external_store || evictable_objects < lacking_objects {
+                return Err(NoRoom::Never);
+            }
+        }
+        let mut victims = std::mem::take(&mut self.victims);
+        if let Some(client) = creator {
+            self.eviction.apply_quota(client, step, &mut victims);
+        }
+        if lacking_bytes > 0 {
+            let target_bytes = lacking_bytes.max(capacity_bytes / Eviction::ROUND_DIVISOR);
+            self.eviction.take_victims(target_bytes, &mut victims);
+        }
+        lacking_objects = lacking_objects.saturating_sub(victims.len());
+        for _ in 0..lacking_objects {
+            self.eviction.take_oldest(&mut victims);
+        }
+        self.evict(victims);
+        let fits = self.memory_bytes + size_bytes <= capacity_bytes;
+        if fits {
+            Ok(())
+        } else {
+            Err(self.later_or_never())
+        }
+    }
+
+    /// Evicts one round because memory could not be had though the count allowed for it.
+    fn evict_for_place(&mut self, size_bytes: u64, may_evict: bool) -> Result<(), NoRoom> {
+        if !may_evict || self.eviction.evictable_objects() == 0 {
+            return Err(if self.leaving_bytes > 0 {
+                NoRoom::Later
+            } else {
+                NoRoom::Never
+            });
+        }
+        let mut victims = std::mem::take(&mut self.victims);
+        let round_bytes = self.config.capacity_bytes / Eviction::ROUND_DIVISOR;
+        self.eviction
+            .take_victims(size_bytes.max(round_bytes), &mut victims);
+        self.evict(victims);
+        if self.config.has_external_store {
+            Err(self.later_or_never())
+        } else {
+            Ok(())
+        }
+    }
+
+    /// What to tell somebody who needs the objects gone that are leaving.
+    fn later_or_never(&self) -> NoRoom {
+        // Objects that could not be copied out stay. Choosing them again and again would keep the
+        // client waiting for ever.
+        if self.spilling_fails && self.retrying {
+            NoRoom::Never
+        } else {
+            NoRoom::Later
+        }
+    }
+
+    /// The client's request is handed in again when room was made.
+    pub(super) fn await_room(&mut self, client_id: ClientId) -> Progress {
+        self.room_queue.push_back(RoomWaiter::Client(client_id));
+        Progress::Retry
+    }
+
+    /// Evicts from the shared queue on request, without rounding up, and returns the bytes.
+    pub(super) fn evict_shared(&mut self, bytes: u64) -> u64 {
+        let mut victims = std::mem::take(&mut self.victims);
+        let evicted_bytes = self.eviction.take_victims(bytes, &mut victims);
+        self.evict(victims);
+        evicted_bytes
+    }
+
+    /// Carries out what the policy chose, and keeps the vector for the next time.
+    fn evict(&mut self, mut victims: Vec<Slot>) {
+        for slot in victims.drain(..) {
+            if self.config.has_external_store {
+                self.spill(slot);
+            } else {
+                let entry = self.table.remove(slot);
+                self.drop_from_memory(&entry);
+                self.tell_deleted(entry.id);
+            }
+        }
+        self.victims = victims;
+    }
+
+    /// Takes memory for an object that the count allows for.
+    fn try_place(
+        &mut self,
+        size_bytes: u64,
+        backing: &mut impl Backing,
+    ) -> Result<Placement, NoPlace> {
+        if size_bytes == 0 {
+            return Ok(Placement {
+                allocation: None,
+                must_reserve: false,
+            });
+        }
+        // Once as it is, once more after all pages that are not needed were given back.
+        for _ in 0..2 {
+            let allocation = self
+                .allocate(size_bytes, backing)
+                .map_err(|_| NoPlace::Full)?;
+            let live_bytes = self.allocator.live_bytes() - self.releasing_bytes;
+            let must_reserve = match backing.reserve(allocation.extent, live_bytes) {
+                Reservation::Ready => false,
+                Reservation::Slow => true,
+                refused => {
+                    self.allocator.free(allocation);
+                    if refused == Reservation::Never {
+                        return Err(NoPlace::Never);
+                    }
+                    self.give_back_pages(backing);
+                    continue;
+                }
+            };
+            return Ok(Placement {
+                allocation: Some(allocation),
+                must_reserve,
+            });
+        }
+        Err(NoPlace::Full)
+    }
+
+    fn allocate(
+        &mut self,
+        size_bytes: u64,
+        backing: &mut impl Backing,
+    ) -> Result<Allocation, Unavailable> {
+        let allocation = match self.allocator.allocate(size_bytes) {
+            Some(allocation) => allocation,
+            None => {
+                let segment = backing.add_segment(size_bytes)?;
+                self.push_segment(segment);
+                self.allocator.allocate(size_bytes).ok_or(Unavailable)?
+            }
+        };
+        self.trim();
+        Ok(allocation)
+    }
+
+    pub(super) fn push_segment(&mut self, info: SegmentInfo) {
+        self.allocator.add_segment(info.segment, info.range_bytes);
+        self.segments.push(info);
+    }
+
+    /// Gives the memory of an object back.
+    pub(super) fn free(&mut self, allocation: Option<Allocation>) {
+        if let Some(allocation) = allocation {
+            self.allocator.free(allocation);
+        }
+        self.room_changed = true;
+    }
+
+    /// Returns pages of free space to the system as long as more memory is in use than the capacity
+    /// calls for. A little more than the capacity is let be, so that a full store with objects of
+    /// changing sizes does not give back what it needs again at once.
+    fn trim(&mut self) {
+        let capacity_bytes = self.config.capacity_bytes;
+        let limit_bytes = capacity_bytes + capacity_bytes / 32 + (1 << 20);
+        loop {
+            let live_bytes = self.allocator.live_bytes() - self.releasing_bytes;
+            if live_bytes + self.allocator.touched_free_bytes() <= limit_bytes {
+                return;
+            }
+            let Some(coldest) = self.allocator.take_coldest_touched() else {
+                return;
+            };
+            self.releasing_bytes += coldest.extent.size_bytes;
+            self.effects.push_back(Effect::ReleasePages(coldest));
+        }
+    }
+
+    /// Returns the pages of all free space at once, since somebody needs them now.
+    fn give_back_pages(&mut self, backing: &mut impl Backing) {
+        while let Some(coldest) = self.allocator.take_coldest_touched() {
+            backing.release_pages(coldest.extent);
+            self.allocator.free_untouched(coldest);
+        }
+    }
+
+    /// The pages of an unused stretch were returned.
+    pub fn handle_pages_released(&mut self, allocation: Allocation) {
+        self.releasing_bytes -= allocation.extent.size_bytes;
+        self.allocator.free_untouched(allocation);
+    }
+}

@@ -1,0 +1,304 @@
+//! What takes long: copies to and from the external store, and reserving memory.
+//!
+//! Each is a *transfer*: an effect that names it, and later a completion that hands the name back.
+//! Its memory belongs to the transfer until then, even if the object that it was for is gone.
+
+use super::effect::{Effect, ExternalKey, TransferId};
+use super::room::{NoRoom, RoomWaiter};
+use super::table::{RestorePhase, State};
+use super::{Backing, Store, Told};
+use crate::allocator::Allocation;
+use crate::ids::{ClientId, Slot};
+use crate::protocol::message::{Reply, Status};
+
+/// Something under way.
+#[derive(Debug)]
+pub(super) struct Transfer {
+    /// The object; `None` once that was removed.
+    slot: Option<Slot>,
+    pub(super) size_bytes: u64,
+    allocation: Option<Allocation>,
+    what: What,
+}
+
+#[derive(Debug)]
+enum What {
+    Reserve { creator: ClientId },
+    Spill { key: ExternalKey },
+    Restore { key: ExternalKey },
+}
+
+/// All transfers under way.
+#[derive(Debug, Default)]
+pub(super) struct Transfers {
+    places: Vec<Option<Transfer>>,
+    vacant: Vec<u32>,
+}
+
+impl Transfers {
+    fn insert(&mut self, transfer: Transfer) -> TransferId {
+        let index = self.vacant.pop().unwrap_or_else(|| {
+            self.places.push(None);
+            u32::try_from(self.places.len() - 1).expect("objects are limited to fewer")
+        });
+        self.places[index as usize] = Some(transfer);
+        TransferId(index)
+    }
+
+    fn remove(&mut self, id: TransferId) -> Transfer {
+        self.vacant.push(id.0);
+        self.places[id.0 as usize]
+            .take()
+            .expect("a transfer completes once")
+    }
+
+    /// The object of the transfer is gone.
+    pub(super) fn orphan(&mut self, id: TransferId) {
+        let transfer = self.places[id.0 as usize].as_mut();
+        transfer.expect("a transfer stays until it completes").slot = None;
+    }
+
+    /// Those whose objects are gone.
+    pub(super) fn orphans(&self) -> impl Iterator<Item = &Transfer> {
+        self.places
+            .iter()
+            .flatten()
+            .filter(|transfer| transfer.slot.is_none())
+    }
+
+    /// The object of a transfer under way.
+    pub(super) fn slot(&self, id: TransferId) -> Option<Slot> {
+        self.places.get(id.0 as usize)?.as_ref()?.slot
+    }
+}
+
+impl Store {
+    /// Has memory reserved for an object that was just created.
+    pub(super) fn begin_reserve(&mut self, slot: Slot, creator: ClientId) {
+        let entry = &mut self.table[slot];
+        let Some(allocation) = entry.allocation else {
+            return;
+        };
+        let transfer = self.transfers.insert(Transfer {
+            slot: Some(slot),
+            size_bytes: entry.size_bytes(),
+            allocation: Some(allocation),
+            what: What::Reserve { creator },
+        });
+        entry.state = State::Unsealed {
+            creator,
+            reserving: Some(transfer),
+        };
+        self.effects.push_back(Effect::Reserve {
+            transfer,
+            allocation,
+        });
+    }
+
+    /// Memory was reserved for a new object, or was not to be had.
+    pub fn handle_reserved(&mut self, id: TransferId, done: bool, backing: &mut impl Backing) {
+        let transfer = self.transfers.remove(id);
+        let What::Reserve { creator } = transfer.what else {
+            return;
+        };
+        match transfer.slot {
+            None => self.end_orphan(&transfer),
+            Some(slot) => {
+                self.table[slot].state = State::Unsealed {
+                    creator,
+                    reserving: None,
+                };
+                if done {
+                    self.reply_created(creator, slot);
+                } else {
+                    let id = self.table[slot].id;
+                    self.remove_object(slot, Told::Nobody);
+                    let outcome = Err(Status::OutOfMemory);
+                    self.reply(creator, Reply::Create { id, outcome });
+                }
+                self.effects.push_back(Effect::Resume(creator));
+            }
+        }
+        self.wake_room_queue(backing);
+    }
+
+    /// Sends an object to the external store, which the policy has chosen and forgotten.
+    pub(super) fn spill(&mut self, slot: Slot) {
+        let entry = &mut self.table[slot];
+        let key = ExternalKey {
+            id: entry.id,
+            number: self.next_external_number,
+        };
+        self.next_external_number += 1;
+        let (size_bytes, allocation) = (entry.size_bytes(), entry.allocation);
+        let what = What::Spill { key };
+        let transfer = Transfer {
+            slot: Some(slot),
+            size_bytes,
+            allocation,
+            what,
+        };
+        let transfer = self.transfers.insert(transfer);
+        entry.state = State::Spilling(transfer);
+        self.leaving_bytes += size_bytes;
+        self.effects.push_back(Effect::Spill {
+            transfer,
+            key,
+            allocation,
+        });
+    }
+
+    /// An object was copied to the external store, or could not be.
+    pub fn handle_spilled(&mut self, id: TransferId, done: bool, backing: &mut impl Backing) {
+        let transfer = self.transfers.remove(id);
+        let What::Spill { key } = transfer.what else {
+            return;
+        };
+        self.spilling_fails = !done;
+        match transfer.slot {
+            Some(slot) if self.table[slot].holders > 0 => self.table[slot].state = State::Sealed,
+            Some(slot) if done => {
+                self.table[slot].state = State::Spilled(key.number);
+                self.table[slot].allocation = None;
+                self.end_orphan(&transfer);
+                self.wake_room_queue(backing);
+                return;
+            }
+            Some(slot) => {
+                self.table[slot].state = State::Sealed;
+                self.leaving_bytes -= transfer.size_bytes;
+                self.eviction.insert_restored(slot, transfer.size_bytes);
+                self.eviction.unpin(slot);
+            }
+            None => self.end_orphan(&transfer),
+        }
+        if done {
+            self.effects.push_back(Effect::Forget(key));
+        }
+        self.wake_room_queue(backing);
+    }
+
+    /// Frees the memory of a transfer the object of which is not in memory any more.
+    fn end_orphan(&mut self, transfer: &Transfer) {
+        self.memory_bytes -= transfer.size_bytes;
+        self.leaving_bytes -= transfer.size_bytes;
+        self.free(transfer.allocation);
+    }
+
+    /// Begins to bring a spilled object back, if there is room; else as soon as there is.
+    pub(super) fn restore(&mut self, slot: Slot, backing: &mut impl Backing) {
+        let Some(entry) = self.table.get(slot) else {
+            return;
+        };
+        let (number, was_starved) = match entry.state {
+            State::Spilled(number) | State::Restoring(number, RestorePhase::Queued) => {
+                (number, false)
+            }
+            State::Restoring(number, RestorePhase::Starved) => (number, true),
+            _ => return,
+        };
+        let (id, size_bytes) = (entry.id, entry.size_bytes());
+        let phase = match self.place(None, size_bytes, true, backing) {
+            Ok(place) => {
+                let key = ExternalKey { id, number };
+                let (allocation, what) = (place.allocation, What::Restore { key });
+                let transfer = Transfer {
+                    slot: Some(slot),
+                    size_bytes,
+                    allocation,
+                    what,
+                };
+                let transfer = self.transfers.insert(transfer);
+                self.memory_bytes += size_bytes;
+                self.effects.push_back(Effect::Restore {
+                    transfer,
+                    key,
+                    allocation,
+                });
+                RestorePhase::Copying(transfer)
+            }
+            Err(NoRoom::Later) => {
+                self.room_queue.push_back(RoomWaiter::Restore(slot));
+                RestorePhase::Queued
+            }
+            Err(NoRoom::Never) => {
+                // It is listed only once, however often somebody asks for it.
+                if !was_starved {
+                    self.starved.push(slot);
+                }
+                RestorePhase::Starved
+            }
+        };
+        self.table[slot].state = State::Restoring(number, phase);
+        self.set_restoring(slot, phase != RestorePhase::Starved);
+    }
+
+    /// Whether the gets that wait for the object can count on it.
+    fn set_restoring(&mut self, slot: Slot, restoring: bool) {
+        let id = self.table[slot].id;
+        for get in self.waiters.set_restoring(&id, restoring) {
+            self.finish_if_over(get);
+        }
+    }
+
+    /// An object was copied back from the external store, or could not be.
+    pub fn handle_restored(&mut self, id: TransferId, done: bool, backing: &mut impl Backing) {
+        let transfer = self.transfers.remove(id);
+        let (What::Restore { key }, Some(slot)) = (transfer.what, transfer.slot) else {
+            return;
+        };
+        let size_bytes = transfer.size_bytes;
+        let entry = &mut self.table[slot];
+        if done {
+            entry.state = State::Sealed;
+            entry.allocation = transfer.allocation;
+            self.eviction.insert_restored(slot, size_bytes);
+            self.effects.push_back(Effect::Forget(key));
+            self.serve_waiting(slot);
+            if self.table[slot].holders == 0 {
+                self.on_unheld(slot);
+            }
+        } else {
+            entry.state = State::Spilled(key.number);
+            self.memory_bytes -= size_bytes;
+            self.free(transfer.allocation);
+            self.set_restoring(slot, false);
+            if self.table[slot].deletion_pending {
+                self.remove_object(slot, Told::Subscribers);
+            }
+        }
+        self.wake_room_queue(backing);
+    }
+
+    /// A transfer has ended: whoever waits for room tries again.
+    fn wake_room_queue(&mut self, backing: &mut impl Backing) {
+        for _ in 0..self.room_queue.len() {
+            match self.room_queue.pop_front() {
+                Some(RoomWaiter::Client(client)) => self.effects.push_back(Effect::Resume(client)),
+                Some(RoomWaiter::Restore(slot)) => {
+                    self.retrying = true;
+                    self.restore(slot, backing);
+                }
+                None => break,
+            }
+        }
+        self.settle(backing);
+    }
+
+    /// Tries again to restore what found no room, and gives up on what nobody waits for any more.
+    pub(super) fn retry_starved(&mut self, backing: &mut impl Backing) {
+        for slot in std::mem::take(&mut self.starved) {
+            let Some(entry) = self.table.get_mut(slot) else {
+                continue;
+            };
+            let State::Restoring(number, RestorePhase::Starved) = entry.state else {
+                continue;
+            };
+            entry.state = State::Spilled(number);
+            if self.waiters.is_awaited(&entry.id) {
+                self.retrying = true;
+                self.restore(slot, backing);
+            }
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! Gets that wait, found by the ids that they wait for and by their deadlines.
+//!
+//! A get has one link for each distinct id that it lacks. The links of an id form a queue in the
+//! order in which the gets registered; a link leaves its queue in constant time wherever it is in it.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use foldhash::quality::RandomState;
+use hashbrown::HashMap;
+use smallvec::SmallVec;
+
+use crate::ids::{ClientId, ObjectId};
+
+/// "No link".
+const NONE: u32 = u32::MAX;
+
+/// A waiting get. The number is used again when the get is over.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct GetId(u32);
+
+/// A get that waits.
+#[derive(Debug)]
+pub(super) struct Get {
+    pub(super) client: ClientId,
+    /// What was asked for, in order and with repetitions.
+    pub(super) ids: SmallVec<[ObjectId; 2]>,
+    /// When it stops waiting, on the store's clock. It has stopped if there is none and
+    /// `expired` is set.
+    deadline: Option<Duration>,
+    /// It waits only for what is being restored.
+    pub(super) expired: bool,
+    /// The first of its links.
+    first_link: u32,
+    /// How many links it has.
+    pub(super) lacking: usize,
+    /// How many of them wait for an object on its way back from the external store.
+    pub(super) restoring: usize,
+}
+
+impl Get {
+    /// Whether it has waited enough.
+    pub(super) fn is_over(&self) -> bool {
+        self.lacking == 0 || (self.expired && self.restoring == 0)
+    }
+}
+
+#[derive(Debug)]
+struct Link {
+    get: GetId,
+    id: ObjectId,
+    restoring: bool,
+    /// Neighbours in the queue of the id.
+    before: u32,
+    behind: u32,
+    /// The next link of the same get.
+    next_of_get: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Queue {
+    first: u32,
+    last: u32,
+}
+
+/// All gets that wait.
+#[derive(Debug, Default)]
+pub(super) struct Waiters {
+    gets: Vec<Option<Get>>,
+    vacant_gets: Vec<u32>,
+    links: Vec<Option<Link>>,
+    vacant_links: Vec<u32>,
+    queues: HashMap<ObjectId, Queue, RandomState>,
+    deadlines: BTreeSet<(Duration, GetId)>,
+}
+
+impl Waiters {
+    /// Registers a get that lacks nothing yet.
+    pub(super) fn insert(&mut self, client: ClientId, ids: &[ObjectId]) -> GetId {
+        let get = Get {
+            client,
+            ids: SmallVec::from_slice(ids),
+            deadline: None,
+            expired: false,
+            first_link: NONE,
+            lacking: 0,
+            restoring: 0,
+        };
+        GetId(put(&mut self.gets, &mut self.vacant_gets, get))
+    }
+
+    /// Notes that the get lacks an object, unless that is known already: a get may repeat an id. Must
+    /// be called for all ids of a get before any other get is registered.
+    pub(super) fn add_lacking(&mut self, get_id: GetId, id: ObjectId, restoring: bool) {
+        let last = self.queues.get(&id).map_or(NONE, |queue| queue.last);
+        if last != NONE && link(&self.links, last).get == get_id {
+            return;
+        }
+        let get = self.gets[get_id.0 as usize]
+            .as_mut()
+            .expect("the get was registered");
+        let new = Link {
+            get: get_id,
+            id,
+            restoring,
+            before: last,
+            behind: NONE,
+            next_of_get: get.first_link,
+        };
+        let index = put(&mut self.links, &mut self.vacant_links, new);
+        get.first_link = index;
+        get.lacking += 1;
+        get.restoring += usize::from(restoring);
+        if last == NONE {
+            self.queues.insert(
+                id,
+                Queue {
+                    first: index,
+                    last: index,
+                },
+            );
+        } else {
+            link_mut(&mut self.links, last).behind = index;
+            self.queues.get_mut(&id).expect("it has a last link").last = index;
+        }
+    }
+
+    /// Sets when the get stops waiting.
+    pub(super) fn set_deadline(&mut self, get_id: GetId, deadline: Duration) {
+        let get = self.gets[get_id.0 as usize]
+            .as_mut()
+            .expect("the get was registered");
+        debug_assert!(get.deadline.is_none(), "a deadline is set once");
+        get.deadline = Some(deadline);
+        self.deadlines.insert((deadline, get_id));
+    }
+
+    /// The get waits no longer, except for what is being restored.
+    pub(super) fn expire(&mut self, get_id: GetId) {
+        let get = self.gets[get_id.0 as usize]
+            .as_mut()
+            .expect("the get was registered");
+        get.expired = true;
+        if let Some(deadline) = get.deadline.take() {
+            self.deadlines.remove(&(deadline, get_id));
+        }
+    }
+
+    /// The earliest moment at which a get stops waiting.
+    pub(super) fn next_deadline(&self) -> Option<Duration> {
+        self.deadlines.first().map(|(deadline, _)| *deadline)
+    }
+
+    /// The get that stops waiting first, if that is not later than `now`.
+    pub(super) fn due(&self, now: Duration) -> Option<GetId> {
+        self.deadlines
+            .first()
+            .filter(|(deadline, _)| *deadline <= now)
+            .map(|(_, get)| *get)
+    }
+
+    pub(super) fn get(&self, get_id: GetId) -> &Get {
+        self.gets[get_id.0 as usize]
+            .as_ref()
+            .expect("the get was registered")
+    }
+
+    /// Whether the get still waits.
+    pub(super) fn exists(&self, get_id: GetId) -> bool {
+        self.gets[get_id.0 as usize].is_some()
+    }
+
+    /// Whether any get lacks the object.
+    pub(super) fn is_awaited(&self, id: &ObjectId) -> bool {
+        self.queues.contains_key(id)
+    }
+
+    /// The object is there: unlinks the gets that lack it, in the order in which they registered.
+    pub(super) fn take_waiting(&mut self, id: &ObjectId) -> SmallVec<[GetId; 4]> {
+        let mut waiting = SmallVec::new();
+        let mut next = self.queues.remove(id).map_or(NONE, |queue| queue.first);
+        while next != NONE {
+            let Link {
+                get: get_id,
+                behind,
+                restoring,
+                ..
+            } = *link(&self.links, next);
+            // The link stays where it is in the chain of its get, marked as of no queue.
+            let taken = link_mut(&mut self.links, next);
+            taken.before = next;
+            taken.behind = next;
+            let get = self.gets[get_id.0 as usize]
+                .as_mut()
+                .expect("a link has its get");
+            get.lacking -= 1;
+            get.restoring -= usize::from(restoring);
+            waiting.push(get_id);
+            next = behind;
+        }
+        waiting
+    }
+
+    /// The object does not come back for now: those that waited for it wait like for any other.
+    /// Returns the gets that lack it.
+    pub(super) fn set_restoring(&mut self, id: &ObjectId, restoring: bool) -> SmallVec<[GetId; 4]> {
+        let mut waiting = SmallVec::new();
+        let mut next = self.queues.get(id).map_or(NONE, |queue| queue.first);
+        while next != NONE {
+            let link = link_mut(&mut self.links, next);
+            let before = std::mem::replace(&mut link.restoring, restoring);
+            let get = self.gets[link.get.0 as usize]
+                .as_mut()
+                .expect("a link has its get");
+            get.restoring = get.restoring + usize::from(restoring) - usize::from(before);
+            waiting.push(link.get);
+            next = link.behind;
+        }
+        waiting
+    }
+
+    /// Takes a get out.
+    pub(super) fn remove(&mut self, get_id: GetId) -> Get {
+        let get = self.gets[get_id.0 as usize]
+            .take()
+            .expect("the get was registered");
+        self.vacant_gets.push(get_id.0);
+        if let Some(deadline) = get.deadline {
+            self.deadlines.remove(&(deadline, get_id));
+        }
+        let mut next = get.first_link;
+        while next != NONE {
+            let taken = self.links[next as usize]
+                .take()
+                .expect("a chain has its links");
+            self.vacant_links.push(next);
+            // See `take_waiting`.
+            if taken.before != next {
+                self.unlink(&taken);
+            }
+            next = taken.next_of_get;
+        }
+        get
+    }
+
+    fn unlink(&mut self, taken: &Link) {
+        if taken.before != NONE {
+            link_mut(&mut self.links, taken.before).behind = taken.behind;
+        }
+        if taken.behind != NONE {
+            link_mut(&mut self.links, taken.behind).before = taken.before;
+        }
+        let queue = self
+            .queues
+            .get_mut(&taken.id)
+            .expect("a link in a queue has its queue");
+        if taken.before == NONE {
+            queue.first = taken.behind;
+        }
+        if taken.behind == NONE {
+            queue.last = taken.before;
+        }
+        if queue.first == NONE {
+            self.queues.remove(&taken.id);
+        }
+    }
+
+    /// The ids that gets lack, for checks.
+    pub(super) fn awaited(&self) -> impl Iterator<Item = &ObjectId> {
+        self.queues.keys()
+    }
+
+    /// All gets that wait.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (GetId, &Get)> {
+        (0..)
+            .zip(&self.gets)
+            .filter_map(|(index, get)| Some((GetId(index), get.as_ref()?)))
+    }
+
+    /// Checks that links, queues and deadlines agree.
+    pub(super) fn check_invariants(&self) {
+        let mut linked = 0;
+        for (id, queue) in &self.queues {
+            let (mut next, mut before) = (queue.first, NONE);
+            assert_ne!(next, NONE, "a queue is not empty");
+            while next != NONE {
+                let link = link(&self.links, next);
+                assert_eq!((&link.id, link.before), (id, before), "links point back");
+                assert!(
+                    self.gets[link.get.0 as usize].is_some(),
+                    "a link has its get"
+                );
+                linked += 1;
+                before = next;
+                next = link.behind;
+            }
+            assert_eq!(queue.last, before);
+        }
+        let lacking: usize = self.iter().map(|(_, get)| get.lacking).sum();
+        assert_eq!(
+            linked, lacking,
+            "a get is linked for each object that it lacks"
+        );
+        for (get_id, get) in self.iter() {
+            assert!(!get.is_over(), "what is over is removed");
+            assert!(!get.expired || get.deadline.is_none());
+            let listed = get
+                .deadline
+                .is_some_and(|d| self.deadlines.contains(&(d, get_id)));
+            assert_eq!(listed, get.deadline.is_some());
+        }
+        let with_deadline = self
+            .iter()
+            .filter(|(_, get)| get.deadline.is_some())
+            .count();
+        assert_eq!(with_deadline, self.deadlines.len());
+    }
+}
+
+/// Puts a value into a vacant place and returns its index.
+fn put<T>(places: &mut Vec<Option<T>>, vacant: &mut Vec<u32>, value: T) -> u32 {
+    if let Some(index) = vacant.pop() {
+        places[index as usize] = Some(value);
+        return index;
+    }
+    places.push(Some(value));
+    u32::try_from(places.len() - 1).expect("waiting is limited to fewer")
+}
+
+fn link(links: &[Option<Link>], index: u32) -> &Link {
+    links[index as usize]
+        .as_ref()
+        .expect("a link that is pointed to exists")
+}
+
+fn link_mut(links: &mut [Option<Link>], index: u32) -> &mut Link {
+    links[index as usize]
+        .as_mut()
+        .expect("a link that is pointed to exists")
+}

@@ -1,0 +1,7 @@
+//! What has to be asked of the operating system: shared memory, and descriptors over sockets.
+//!
+//! This is one of the few places that may contain `unsafe`. Each use says why safe code will not do
+//! and why it is sound.
+
+pub mod arena;
+pub mod scm;
