@@ -669,7 +669,7 @@ fn agrees_with_a_naive_model() {
             let seed = seed.parse().expect("ALLOCATOR_SEED is a number");
             seed..=seed
         }
-        Err(_) => 0..=15,
+        Err(_) => 0..=7,
     };
     for seed in seeds {
         if let Err(panic) = std::panic::catch_unwind(|| run_against_model(seed)) {

@@ -187,7 +187,8 @@ impl Default for Limits {
 
 /// The log line that tells the capacity, in the original's words.
 #[must_use]
-pub fn memory_line(capacity_bytes: u64) -> String {
+#[expect(clippy::cast_precision_loss, reason = "six digits are shown")]
+pub fn memory_line(capacity_bytes: i64) -> String {
     let gigabytes = format_g6(capacity_bytes as f64 / 1e9);
     format!("Allowing the Plasma store to use up to {gigabytes}GB of memory.")
 }
@@ -246,7 +247,8 @@ pub fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Config, Ex
     if !values.errors.is_empty() {
         return Err(Exit::failure(values.errors.into_values().collect()));
     }
-    check(&program, values).map_err(|reason| Exit::failure(format!("{program}: {reason}\n")))
+    let (said, result) = check(&program, values);
+    result.map_err(|reason| Exit::failure(format!("{said}{program}: {reason}\n")))
 }
 
 fn program_name(first: Option<OsString>) -> String {
@@ -261,9 +263,22 @@ fn program_name(first: Option<OsString>) -> String {
 
 // ---- checks ----
 
-/// Checks the values in the original's order; the error lacks the program's name.
-fn check(program: &str, values: Values) -> Result<Config, String> {
-    let capacity = capacity(values.memory)?;
+/// Checks the values in the original's order. The error lacks the program's name, and comes with
+/// what is said before it: the original tells the capacity as soon as it has understood it.
+fn check(program: &str, mut values: Values) -> (String, Result<Config, String>) {
+    match capacity(values.memory.take()) {
+        Ok(capacity) => {
+            let said = capacity.map_or_else(String::new, |bytes| memory_line(bytes) + "\n");
+            (
+                said,
+                check_rest(program, capacity.filter(|bytes| *bytes != -1), values),
+            )
+        }
+        Err(reason) => (String::new(), Err(reason)),
+    }
+}
+
+fn check_rest(program: &str, capacity: Option<i64>, values: Values) -> Result<Config, String> {
     let (socket, capacity) = match (values.socket.is_empty(), capacity) {
         (true, None) => {
             return Err(
@@ -307,8 +322,8 @@ fn check(program: &str, values: Values) -> Result<Config, String> {
     })
 }
 
-/// The capacity; `None` if it was not given. An empty text and -1 count as not given, as in the
-/// original.
+/// The capacity; `None` if it was not given. An empty text counts as not given, as in the original,
+/// where -1 does so as well, but only after it was understood.
 fn capacity(memory: Option<(SizeSyntax, OsString)>) -> Result<Option<i64>, String> {
     let Some((syntax, text)) = memory.filter(|(_, text)| !text.is_empty()) else {
         return Ok(None);
@@ -321,7 +336,7 @@ fn capacity(memory: Option<(SizeSyntax, OsString)>) -> Result<Option<i64>, Strin
              GB, TB, KiB, MiB, GiB, TiB",
         )?,
     };
-    Ok((capacity != -1).then_some(capacity))
+    Ok(Some(capacity))
 }
 
 fn backing(

@@ -40,7 +40,18 @@ fn good(arguments: &[&str]) -> Config {
 fn message(arguments: &[&str]) -> String {
     let exit = with(arguments).expect_err("the arguments are bad");
     assert_eq!((exit.code, exit.stdout.as_str()), (1, ""));
-    exit.stderr
+    // The capacity is told as soon as it was understood.
+    match exit.stderr.split_once('\n') {
+        Some((first, rest)) if first.starts_with("Allowing") => rest.to_owned(),
+        _ => exit.stderr,
+    }
+}
+
+#[test]
+fn the_capacity_is_told_before_what_is_checked_later() {
+    let exit = with(&["-m", "-1"]).expect_err("the socket is missing");
+    let told = "Allowing the Plasma store to use up to -1e-09GB of memory.\n";
+    assert_eq!(exit.stderr, format!("{told}{NEITHER}"));
 }
 
 #[test]

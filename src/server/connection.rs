@@ -59,12 +59,15 @@ impl Connection {
     /// Takes in what was received.
     pub(super) fn push_input(&mut self, bytes: &[u8], descriptors: SmallVec<[OwnedFd; 2]>) {
         self.input.push(bytes);
-        // Those of the read before are closed here, if nobody asked for them.
         self.descriptors = (self.input.end_position(), descriptors);
     }
 
-    /// The descriptors that came with the byte that ends at `position`, which are of no further use
-    /// if they are not taken now.
+    /// Closes the descriptors that came with anything but the byte that brings one.
+    pub(super) fn drop_descriptors(&mut self) {
+        self.descriptors.1.clear();
+    }
+
+    /// The descriptors that came with the byte that ends at `position`.
     pub(super) fn take_descriptors(&mut self, position: u64) -> SmallVec<[OwnedFd; 2]> {
         let (their_position, descriptors) = &mut self.descriptors;
         let taken = std::mem::take(descriptors);

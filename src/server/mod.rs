@@ -349,6 +349,7 @@ impl Server {
                     self.handle_frame(index, &frame);
                 }
                 Ok(None) => {
+                    connection.drop_descriptors();
                     // A long body takes many reads; they count, so that it does not hold up others.
                     left = left.saturating_sub(usize::from(connection.input.is_partial()));
                     if !self.read(index) {
@@ -588,7 +589,9 @@ impl Server {
                     self.store.handle_spilled(transfer, done, &mut self.host);
                 }
                 Done::Restored(transfer, done) => {
-                    self.store.handle_restored(transfer, done, &mut self.host);
+                    let now = self.clock.now;
+                    self.store
+                        .handle_restored(now, transfer, done, &mut self.host);
                 }
             }
             self.apply_effects();

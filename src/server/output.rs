@@ -166,7 +166,7 @@ mod tests {
     fn a_descriptor_keeps_its_place_among_the_bytes() {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let mut output = Output::default();
-        output.bytes_mut().extend([1; 400_000]);
+        output.bytes_mut().resize(400_000, 1);
         output.push_descriptor(SegmentId(1));
         output.push_descriptor(SegmentId(2));
         output.bytes_mut().extend([2; 3]);
@@ -185,14 +185,14 @@ mod tests {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let mut frames = Frames::default();
         for value in 0..20 {
-            frames.push(&[value; 50_000]);
+            frames.push(&vec![value; 50_000]);
         }
         let mut received = Vec::new();
         while frames.flush(ours.as_fd()).unwrap() == Flushed::Blocked {
             drain(&theirs, &mut received);
         }
         drain(&theirs, &mut received);
-        let expected: Vec<u8> = (0..20).flat_map(|value| [value; 50_000]).collect();
+        let expected: Vec<u8> = (0..20).flat_map(|value| vec![value; 50_000]).collect();
         assert!(received == expected);
     }
 

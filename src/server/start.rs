@@ -50,7 +50,10 @@ pub fn run(config: &Config) -> Result<(), StartError> {
     let signals = Signals::new().map_err(failed("cannot take over signals"))?;
     set_process_name();
     raise_descriptor_limit();
-    log::info!("{}", config::memory_line(config.capacity_bytes));
+    log::info!(
+        "{}",
+        config::memory_line(config.capacity_bytes.cast_signed())
+    );
     log::info!("{}", config::backing_line(&config.backing));
     warn_of_space(config);
     let mut server = start(config, signals)?;

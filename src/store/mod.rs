@@ -402,9 +402,13 @@ impl Store {
             self.set_sealed(now, *slot, object.digest);
         }
         self.announce_sealed(&slots);
+        // The creator's hold ends before gets are served: one of them may be the creator's own, and
+        // what it holds by that it keeps.
+        for slot in &slots {
+            self.release_slot(client, *slot);
+        }
         for slot in slots {
             self.serve_waiting(slot);
-            self.release_slot(client, slot);
         }
         self.reply(client, whole.reply(Status::Ok));
         Progress::Done

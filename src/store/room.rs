@@ -207,7 +207,7 @@ impl Store {
                     if refused == Reservation::Never {
                         return Err(NoPlace::Never);
                     }
-                    self.give_back_pages(backing);
+                    while self.give_back_one(backing) {}
                     continue;
                 }
             };
@@ -224,12 +224,15 @@ impl Store {
         size_bytes: u64,
         backing: &mut impl Backing,
     ) -> Result<Allocation, Unavailable> {
-        let allocation = match self.allocator.allocate(size_bytes) {
-            Some(allocation) => allocation,
-            None => {
+        let allocation = loop {
+            if let Some(allocation) = self.allocator.allocate(size_bytes) {
+                break allocation;
+            }
+            // What was touched and what was not may have room only together.
+            if !self.give_back_one(backing) {
                 let segment = backing.add_segment(size_bytes)?;
                 self.push_segment(segment);
-                self.allocator.allocate(size_bytes).ok_or(Unavailable)?
+                break self.allocator.allocate(size_bytes).ok_or(Unavailable)?;
             }
         };
         self.trim();
@@ -268,12 +271,15 @@ impl Store {
         }
     }
 
-    /// Returns the pages of all free space at once, since somebody needs them now.
-    fn give_back_pages(&mut self, backing: &mut impl Backing) {
-        while let Some(coldest) = self.allocator.take_coldest_touched() {
-            backing.release_pages(coldest.extent);
-            self.allocator.free_untouched(coldest);
-        }
+    /// Returns the pages of a few MiB of free space at once, since somebody needs them now. `false`
+    /// if there are none to return.
+    fn give_back_one(&mut self, backing: &mut impl Backing) -> bool {
+        let Some(coldest) = self.allocator.take_coldest_touched() else {
+            return false;
+        };
+        backing.release_pages(coldest.extent);
+        self.allocator.free_untouched(coldest);
+        true
     }
 
     /// The pages of an unused stretch were returned.

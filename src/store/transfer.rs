@@ -6,7 +6,7 @@
 use super::effect::{Effect, ExternalKey, TransferId};
 use super::room::{NoRoom, RoomWaiter};
 use super::table::{RestorePhase, State};
-use super::{Backing, Store, Told};
+use super::{Backing, Moment, Store, Told};
 use crate::allocator::Allocation;
 use crate::ids::{ClientId, Slot};
 use crate::protocol::message::{Reply, Status};
@@ -242,7 +242,13 @@ impl Store {
     }
 
     /// An object was copied back from the external store, or could not be.
-    pub fn handle_restored(&mut self, id: TransferId, done: bool, backing: &mut impl Backing) {
+    pub fn handle_restored(
+        &mut self,
+        now: Moment,
+        id: TransferId,
+        done: bool,
+        backing: &mut impl Backing,
+    ) {
         let transfer = self.transfers.remove(id);
         let (What::Restore { key }, Some(slot)) = (transfer.what, transfer.slot) else {
             return;
@@ -252,6 +258,9 @@ impl Store {
         if done {
             entry.state = State::Sealed;
             entry.allocation = transfer.allocation;
+            // As in the original, its life in memory begins anew.
+            entry.create_time_s = now.unix_s;
+            entry.construct_s = 0;
             self.eviction.insert_restored(slot, size_bytes);
             self.effects.push_back(Effect::Forget(key));
             self.serve_waiting(slot);
