@@ -66,8 +66,8 @@ impl fmt::Display for ClientId {
 
 /// A shared-memory file, as clients know it.
 ///
-/// Clients keep mappings under this number for as long as they live, so a number is never used for a
-/// second segment. Numbers start at 1: 0 marks a missing object on the wire, -1 a device object.
+/// Clients keep mappings under this number for as long as they live, so a number is never used for
+/// a second segment. Numbers start at 1: 0 marks a missing object on the wire, -1 a device object.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SegmentId(pub i32);
 
@@ -102,4 +102,16 @@ impl Slot {
     pub fn index(self) -> usize {
         self.0 as usize
     }
+}
+
+/// The name of an object in an external store.
+///
+/// The number makes it unique in the life of a server: an object that is deleted and created again
+/// under its old id is another object, and what is still under way for the first must not touch it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ExternalKey {
+    /// The object's id.
+    pub id: ObjectId,
+    /// Which of the objects that had this id.
+    pub number: u64,
 }

@@ -19,7 +19,8 @@ mod lru;
 use self::lru::{Lru, Node, QueueId};
 use crate::ids::{ClientId, Slot};
 
-/// The share of the capacity that quotas must leave to everybody, in percent. The original's number.
+/// The share of the capacity that quotas must leave to everybody, in percent. The original's
+/// number.
 const SHARED_PERCENT: u128 = 30;
 
 /// Totals of one queue, for the debug text.
@@ -102,7 +103,8 @@ pub struct Eviction {
     capacity_bytes: u64,
     nodes: Vec<Node>,
     global: Ledger,
-    /// Indexed by [`QueueId::Quota`]. Few clients ever reserve one, so looking for an owner is cheap.
+    /// Indexed by [`QueueId::Quota`]. Few clients ever reserve one, so looking for an owner is
+    /// cheap.
     quotas: Vec<Option<Quota>>,
     pinned_bytes: u64,
     quota_objects: usize,
@@ -312,7 +314,8 @@ impl Eviction {
         taken_bytes
     }
 
-    /// Takes the oldest object of the shared queue and returns its size, or `None` if there is none.
+    /// Takes the oldest object of the shared queue and returns its size, or `None` if there is
+    /// none.
     pub fn take_oldest(&mut self, victims: &mut Vec<Slot>) -> Option<u64> {
         let slot = self.global.lru.iter(&self.nodes).next()?;
         let size_bytes = self.nodes[slot.index()].size_bytes;
@@ -322,8 +325,8 @@ impl Eviction {
         Some(size_bytes)
     }
 
-    /// The client is gone: its quota is everybody's again, and so is its queue, the objects of which
-    /// keep their order and become the most recently used ones.
+    /// The client is gone: its quota is everybody's again, and so is its queue, the objects of
+    /// which keep their order and become the most recently used ones.
     pub fn remove_client(&mut self, client: ClientId) {
         let Some(index) = self.quota_of(client) else {
             return;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{ExternalError, ExternalStore};
-use crate::store::ExternalKey;
+use crate::ids::ExternalKey;
 
 /// `-e hashtable://...`.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ mod hashtable;
 use std::ffi::OsStr;
 use std::fmt;
 
-use crate::store::ExternalKey;
+use crate::ids::ExternalKey;
 
 pub use self::hashtable::Hashtable;
 

@@ -49,8 +49,8 @@ pub enum Frame {
 /// The bytes of a connection that are not yet consumed.
 ///
 /// `start <= bytes.len()` always; bytes before `start` are consumed, and all bytes are dropped when
-/// the last one is. `skipping` is how many bytes of an oversized body are still to come; while it is
-/// not zero, everything that arrives is thrown away.
+/// the last one is. `skipping` is how many bytes of an oversized body are still to come; while it
+/// is not zero, everything that arrives is thrown away.
 #[derive(Debug)]
 pub struct FrameBuffer {
     limits: BodyLimits,

@@ -59,8 +59,9 @@ const EVENTS_PER_POLL: usize = 1024;
 /// A connection with more than this many bytes to be sent is not read from.
 const OUTPUT_HIGH_WATER_BYTES: usize = 256 << 10;
 
-/// The official client sends a request in four pieces, each a system call, so the rest of a frame is
-/// usually only a microsecond away: that much sooner than the poll would tell. About 10 us in all.
+/// The official client sends a request in four pieces, each a system call, so the rest of a frame
+/// is usually only a microsecond away: that much sooner than the poll would tell. About 10 us in
+/// all.
 const MAX_PARTIAL_READS: u32 = 24;
 
 /// How long to wait before accepting connections again when there were no descriptors left, unless

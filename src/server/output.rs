@@ -87,8 +87,8 @@ impl Output {
 
 /// Frames for a notification socket.
 ///
-/// Some subscribers read the length of a frame and then expect the rest from one read, so each frame
-/// is sent by a call of its own, and is split only if it is too large for the socket.
+/// Some subscribers read the length of a frame and then expect the rest from one read, so each
+/// frame is sent by a call of its own, and is split only if it is too large for the socket.
 #[derive(Debug, Default)]
 pub(super) struct Frames {
     bytes: VecDeque<u8>,

@@ -18,12 +18,12 @@ use crate::protocol::frame::BodyLimits;
 use crate::store::{Store, StoreConfig};
 use crate::sys::arena;
 
-/// Requests that carry payloads may be longer than the capacity by this much: what stands around the
-/// payloads, at about 80 bytes an object, for 200,000 objects in a batch.
+/// Requests that carry payloads may be longer than the capacity by this much: what stands around
+/// the payloads, at about 80 bytes an object, for 200,000 objects in a batch.
 const PAYLOAD_OVERHEAD_BYTES: u64 = 16 << 20;
 
-/// Requests without lists and payloads have an id, or a client's name. The rest is slack for clients
-/// that lay out their tables generously.
+/// Requests without lists and payloads have an id, or a client's name. The rest is slack for
+/// clients that lay out their tables generously.
 const SMALL_BODY_BYTES: u64 = 1 << 20;
 
 /// Why the server could not start: one sentence for whoever started it.
@@ -124,7 +124,8 @@ fn start(config: &Config, signals: Signals) -> Result<Server, StartError> {
     })
 }
 
-/// The store with its first segment. Failing to get that is worth a better sentence than later ones.
+/// The store with its first segment. Failing to get that is worth a better sentence than later
+/// ones.
 fn new_store(config: &Config, host: &mut Host) -> Result<Store, StartError> {
     let segment = host
         .create_segment(config.capacity_bytes)
@@ -150,8 +151,8 @@ fn describe(backing: &Backing) -> String {
     }
 }
 
-/// Tells if the capacity is more than there is. That is no error: many start the store with a number
-/// that is only meant to be large.
+/// Tells if the capacity is more than there is. That is no error: many start the store with a
+/// number that is only meant to be large.
 fn warn_of_space(config: &Config) {
     match &config.backing {
         Backing::Directory(directory) => {

@@ -10,8 +10,8 @@ use mio::Waker;
 use super::host;
 use crate::allocator::Allocation;
 use crate::external::{ExternalError, ExternalStore};
-use crate::ids::Extent;
-use crate::store::{ExternalKey, TransferId};
+use crate::ids::{Extent, ExternalKey};
+use crate::store::TransferId;
 use crate::sys::arena::Segment;
 
 /// Where the contents of an object are in memory; `None` for an object without contents.

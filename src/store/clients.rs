@@ -8,8 +8,8 @@ use crate::ids::{ClientId, SegmentId, Slot};
 
 use super::waiters::GetId;
 
-/// A set of slots. Slots are the server's own numbers, so the hash need not be defended, and a fixed
-/// one keeps the order of iteration, and with it every simulation, repeatable.
+/// A set of slots. Slots are the server's own numbers, so the hash need not be defended, and a
+/// fixed one keeps the order of iteration, and with it every simulation, repeatable.
 pub(super) type Slots = HashSet<Slot, FixedState>;
 
 /// What one connection has.

@@ -1,7 +1,7 @@
 //! What the store wants done.
 
 use crate::allocator::Allocation;
-use crate::ids::{ClientId, ObjectId, SegmentId};
+use crate::ids::{ClientId, ExternalKey, SegmentId};
 use crate::protocol::message::{Notice, Reply};
 use crate::protocol::violation::Violation;
 
@@ -69,18 +69,6 @@ pub enum Effect {
     /// Give the pages of an unused stretch back to the system, then call
     /// [`super::Store::handle_pages_released`].
     ReleasePages(Allocation),
-}
-
-/// The name of an object in an external store.
-///
-/// The number makes it unique in the life of a server: an object that is deleted and created again
-/// under its old id is another object, and what is still under way for the first must not touch it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct ExternalKey {
-    /// The object's id.
-    pub id: ObjectId,
-    /// Which of the objects that had this id.
-    pub number: u64,
 }
 
 /// Something slow that the store waits for.

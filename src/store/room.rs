@@ -43,9 +43,9 @@ enum NoPlace {
 }
 
 impl Store {
-    /// Finds a place for an object, and evicts others for it if that is allowed. `creator` is `None`
-    /// for an object that comes back from the external store: no quota counts it, and it is in the
-    /// table already. For an object that can never fit nothing is evicted.
+    /// Finds a place for an object, and evicts others for it if that is allowed. `creator` is
+    /// `None` for an object that comes back from the external store: no quota counts it, and it is
+    /// in the table already. For an object that can never fit nothing is evicted.
     pub(super) fn place(
         &mut self,
         creator: Option<ClientId>,

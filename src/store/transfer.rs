@@ -3,12 +3,12 @@
 //! Each is a *transfer*: an effect that names it, and later a completion that hands the name back.
 //! Its memory belongs to the transfer until then, even if the object that it was for is gone.
 
-use super::effect::{Effect, ExternalKey, TransferId};
+use super::effect::{Effect, TransferId};
 use super::room::{NoRoom, RoomWaiter};
 use super::table::{RestorePhase, State};
 use super::{Backing, Moment, Store, Told};
 use crate::allocator::Allocation;
-use crate::ids::{ClientId, Slot};
+use crate::ids::{ClientId, ExternalKey, Slot};
 use crate::protocol::message::{Reply, Status};
 
 /// Something under way.

@@ -1,7 +1,8 @@
 //! Gets that wait, found by the ids that they wait for and by their deadlines.
 //!
 //! A get has one link for each distinct id that it lacks. The links of an id form a queue in the
-//! order in which the gets registered; a link leaves its queue in constant time wherever it is in it.
+//! order in which the gets registered; a link leaves its queue in constant time wherever it is in
+//! it.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -89,8 +90,8 @@ impl Waiters {
         GetId(put(&mut self.gets, &mut self.vacant_gets, get))
     }
 
-    /// Notes that the get lacks an object, unless that is known already: a get may repeat an id. Must
-    /// be called for all ids of a get before any other get is registered.
+    /// Notes that the get lacks an object, unless that is known already: a get may repeat an id.
+    /// Must be called for all ids of a get before any other get is registered.
     pub(super) fn add_lacking(&mut self, get_id: GetId, id: ObjectId, restoring: bool) {
         let last = self.queues.get(&id).map_or(NONE, |queue| queue.last);
         if last != NONE && link(&self.links, last).get == get_id {

@@ -1,0 +1,309 @@
+//! From nothing to a sealed object: create, abort, seal, and objects that arrive whole.
+
+use smallvec::SmallVec;
+
+use super::room::NoRoom;
+use super::table::{Entry, State};
+use super::{Backing, Effect, Moment, Progress, Store, Told, sealed_notice};
+use crate::allocator::Allocation;
+use crate::ids::{ClientId, Digest, ObjectId, Slot};
+use crate::protocol::message::{CreateRequest, NewObject, Reply, Status};
+use crate::protocol::violation::Violation;
+
+impl Store {
+    pub(super) fn create(
+        &mut self,
+        now: Moment,
+        client: ClientId,
+        request: CreateRequest,
+        backing: &mut impl Backing,
+    ) -> Progress {
+        let CreateRequest {
+            id,
+            evict_if_full,
+            data_bytes,
+            metadata_bytes,
+            device_num,
+        } = request;
+        let refuse = |store: &mut Self, status| {
+            store.reply(
+                client,
+                Reply::Create {
+                    id,
+                    outcome: Err(status),
+                },
+            );
+            Progress::Done
+        };
+        if self.table.find(&id).is_some() {
+            return refuse(self, Status::ObjectExists);
+        }
+        // There is no device other than host memory.
+        let Some(size_bytes) = total(data_bytes, metadata_bytes).filter(|_| device_num == 0) else {
+            return refuse(self, Status::OutOfMemory);
+        };
+        let place = match self.place(Some(client), size_bytes, evict_if_full, backing) {
+            Ok(place) => place,
+            Err(NoRoom::Never) => return refuse(self, Status::OutOfMemory),
+            Err(NoRoom::Later) => return self.await_room(client),
+        };
+        let slot = self.insert_created(
+            now,
+            client,
+            id,
+            data_bytes,
+            metadata_bytes,
+            place.allocation,
+        );
+        if place.must_reserve {
+            self.begin_reserve(slot, client);
+            return Progress::Pause;
+        }
+        self.reply_created(client, slot);
+        Progress::Done
+    }
+
+    /// Answers a create that succeeded.
+    pub(super) fn reply_created(&mut self, client: ClientId, slot: Slot) {
+        let place = self.place_of(slot);
+        let segment = self.segment_info(place.segment);
+        let id = self.table[slot].id;
+        self.reply(
+            client,
+            Reply::Create {
+                id,
+                outcome: Ok((place, segment)),
+            },
+        );
+        self.send_segment(client, place.segment);
+    }
+
+    /// Objects that arrive whole: all are created, filled and sealed, or none.
+    pub(super) fn create_and_seal(
+        &mut self,
+        now: Moment,
+        client: ClientId,
+        evict_if_full: bool,
+        objects: &[NewObject<'_>],
+        whole: Whole,
+        backing: &mut impl Backing,
+    ) -> Progress {
+        let mut slots: SmallVec<[Slot; 1]> = SmallVec::new();
+        for object in objects {
+            match self.create_filled(now, client, evict_if_full, object, backing) {
+                Ok(slot) => slots.push(slot),
+                Err(refusal) => {
+                    for slot in slots {
+                        self.remove_object(slot, Told::Nobody);
+                    }
+                    return match refusal {
+                        Refusal::Later => self.await_room(client),
+                        Refusal::Status(status) => {
+                            self.reply(client, whole.reply(status));
+                            Progress::Done
+                        }
+                    };
+                }
+            }
+        }
+        for (slot, object) in slots.iter().zip(objects) {
+            self.set_sealed(now, *slot, object.digest);
+        }
+        self.announce_sealed(&slots);
+        // The creator's hold ends before gets are served: one of them may be the creator's own, and
+        // what it holds by that it keeps.
+        for slot in &slots {
+            self.release_slot(client, *slot);
+        }
+        for slot in slots {
+            self.serve_waiting(slot);
+        }
+        self.reply(client, whole.reply(Status::Ok));
+        Progress::Done
+    }
+
+    fn create_filled(
+        &mut self,
+        now: Moment,
+        client: ClientId,
+        evict_if_full: bool,
+        object: &NewObject<'_>,
+        backing: &mut impl Backing,
+    ) -> Result<Slot, Refusal> {
+        if self.table.find(&object.id).is_some() {
+            return Err(Refusal::Status(Status::ObjectExists));
+        }
+        let (data_bytes, metadata_bytes) = (object.data.len() as u64, object.metadata.len() as u64);
+        let size_bytes = total(data_bytes, metadata_bytes);
+        let size_bytes = size_bytes.ok_or(Refusal::Status(Status::OutOfMemory))?;
+        // Whatever was not reserved yet shows when it is written.
+        let place = self.place(Some(client), size_bytes, evict_if_full, backing)?;
+        let write = place.allocation.map_or(Ok(()), |at| {
+            backing.write(at.extent, object.data, object.metadata)
+        });
+        if write.is_err() {
+            self.free(place.allocation);
+            return Err(Refusal::Status(Status::OutOfMemory));
+        }
+        let id = object.id;
+        Ok(self.insert_created(
+            now,
+            client,
+            id,
+            data_bytes,
+            metadata_bytes,
+            place.allocation,
+        ))
+    }
+
+    /// Puts a new unsealed object into the table, held by its creator. Its place is taken already.
+    fn insert_created(
+        &mut self,
+        now: Moment,
+        client: ClientId,
+        id: ObjectId,
+        data_bytes: u64,
+        metadata_bytes: u64,
+        allocation: Option<Allocation>,
+    ) -> Slot {
+        let slot = self.table.insert(Entry {
+            id,
+            state: State::Unsealed {
+                creator: client,
+                reserving: None,
+            },
+            data_bytes,
+            metadata_bytes,
+            allocation,
+            digest: Digest::default(),
+            holders: 1,
+            deletion_pending: false,
+            create_time_s: now.unix_s,
+            created_at_s: seconds(now),
+            construct_s: 0,
+        });
+        self.memory_bytes += data_bytes + metadata_bytes;
+        self.eviction
+            .insert_created(slot, data_bytes + metadata_bytes, client);
+        if let Some(client) = self.clients.get_mut(client) {
+            client.holds.insert(slot);
+            client.creating.insert(slot);
+        }
+        slot
+    }
+
+    pub(super) fn abort(&mut self, client: ClientId, id: ObjectId) {
+        let slot = self.table.find(&id).filter(|slot| {
+            let creating = State::Unsealed {
+                creator: client,
+                reserving: None,
+            };
+            self.table[*slot].state == creating
+        });
+        let Some(slot) = slot else {
+            let violation = Violation::AbortOfForeign(id);
+            return self.effects.push_back(Effect::Close { client, violation });
+        };
+        self.remove_object(slot, Told::Nobody);
+        self.reply(client, Reply::Abort(id));
+    }
+
+    pub(super) fn seal(&mut self, now: Moment, client: ClientId, id: ObjectId, digest: Digest) {
+        let Some(slot) = self.table.find(&id) else {
+            return self.reply(client, Reply::Seal(id, Status::ObjectNotFound));
+        };
+        match self.table[slot].state {
+            State::Unsealed {
+                reserving: None, ..
+            } => {}
+            // Its creator does not know that it exists, so nobody can.
+            State::Unsealed { .. } => {
+                return self.reply(client, Reply::Seal(id, Status::ObjectNotFound));
+            }
+            _ => {
+                let violation = Violation::SealOfSealed(id);
+                return self.effects.push_back(Effect::Close { client, violation });
+            }
+        }
+        self.set_sealed(now, slot, digest);
+        self.announce_sealed(&[slot]);
+        self.serve_waiting(slot);
+        if self.table[slot].holders == 0 {
+            self.on_unheld(slot);
+        }
+        self.reply(client, Reply::Seal(id, Status::Ok));
+    }
+
+    fn set_sealed(&mut self, now: Moment, slot: Slot, digest: Digest) {
+        let entry = &mut self.table[slot];
+        let State::Unsealed { creator, .. } = entry.state else {
+            return;
+        };
+        entry.state = State::Sealed;
+        entry.digest = digest;
+        entry.construct_s = seconds(now).saturating_sub(entry.created_at_s);
+        if let Some(creator) = self.clients.get_mut(creator) {
+            creator.creating.remove(&slot);
+        }
+    }
+
+    /// Tells subscribers, in one frame, that these objects are sealed.
+    fn announce_sealed(&mut self, slots: &[Slot]) {
+        if self.clients.any_subscriber() {
+            let notices = slots
+                .iter()
+                .map(|slot| sealed_notice(&self.table[*slot]))
+                .collect();
+            self.effects.push_back(Effect::Notify {
+                only: None,
+                notices,
+            });
+        }
+    }
+}
+
+/// Which request brought whole objects.
+#[derive(Clone, Copy)]
+pub(super) enum Whole {
+    Single,
+    Batch,
+}
+
+impl Whole {
+    fn reply(self, status: Status) -> Reply {
+        match self {
+            Self::Single => Reply::CreateAndSeal(status),
+            Self::Batch => Reply::CreateAndSealBatch(status),
+        }
+    }
+}
+
+/// Why a whole object was not created.
+enum Refusal {
+    /// Try again when there is room.
+    Later,
+    /// Tell the client.
+    Status(Status),
+}
+
+impl From<NoRoom> for Refusal {
+    fn from(no_room: NoRoom) -> Self {
+        match no_room {
+            NoRoom::Never => Self::Status(Status::OutOfMemory),
+            NoRoom::Later => Self::Later,
+        }
+    }
+}
+
+/// The size of an object; `None` if no object can have it. Clients treat sizes as signed.
+fn total(data_bytes: u64, metadata_bytes: u64) -> Option<u64> {
+    let valid = |bytes: &u64| i64::try_from(*bytes).is_ok();
+    let data_bytes = Some(data_bytes).filter(valid)?;
+    let metadata_bytes = Some(metadata_bytes).filter(valid)?;
+    Some(data_bytes + metadata_bytes).filter(valid)
+}
+
+/// Whole seconds on the store's clock. It wraps after 136 years.
+fn seconds(now: Moment) -> u32 {
+    u32::try_from(now.elapsed.as_secs() & u64::from(u32::MAX)).unwrap_or(u32::MAX)
+}
