@@ -103,7 +103,7 @@ impl Store {
     /// Takes an object out of the store, wherever it is.
     pub(super) fn remove_object(&mut self, slot: Slot, told: Told) {
         let entry = self.table.remove(slot);
-        if let State::Unsealed { creator, .. } = entry.state
+        if let Some(creator) = entry.creator()
             && let Some(creator) = self.clients.get_mut(creator)
         {
             creator.holds.remove(&slot);

@@ -137,8 +137,8 @@ impl Store {
                 *holders.entry(*slot).or_default() += 1;
             }
             for slot in &client.creating {
-                let is_creator = |entry: &Entry| matches!(entry.state, State::Unsealed { creator, .. } if creator == id);
-                assert!(self.table.get(*slot).is_some_and(is_creator));
+                let creator = self.table.get(*slot).and_then(Entry::creator);
+                assert_eq!(creator, Some(id), "what a client creates is its own");
             }
         }
         for (slot, entry) in self.table.iter() {

@@ -73,6 +73,14 @@ impl Entry {
         matches!(self.state, State::Sealed | State::Spilling(_))
     }
 
+    /// Who creates the object, if it is not sealed yet.
+    pub(super) fn creator(&self) -> Option<ClientId> {
+        match self.state {
+            State::Unsealed { creator, .. } => Some(creator),
+            _ => None,
+        }
+    }
+
     /// Whether clients count the object as sealed.
     pub(super) fn is_sealed(&self) -> bool {
         !matches!(self.state, State::Unsealed { .. })
