@@ -35,10 +35,7 @@ pub(crate) fn format_g6(value: f64) -> String {
         _ => {
             let exponent_sign = if exponent < 0 { '-' } else { '+' };
             let exponent = exponent.unsigned_abs();
-            format!(
-                "{sign}{}e{exponent_sign}{exponent:02}",
-                with_point(digits, 1)
-            )
+            format!("{sign}{}e{exponent_sign}{exponent:02}", with_point(digits, 1))
         }
     }
 }

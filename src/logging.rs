@@ -100,19 +100,13 @@ impl Logger {
         // A thread inherits the mask. Were a signal that ends or stops the server delivered to the
         // writer, the server's own handling of it would be passed by.
         let mask = SigSet::all().thread_swap_mask(SigmaskHow::SIG_SETMASK)?;
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "the one thread that may wait for stderr"
-        )]
+        #[expect(clippy::disallowed_methods, reason = "the one thread that may wait for stderr")]
         let started = thread::Builder::new()
             .name("plasma-log".into())
             .spawn(move || write_messages(&messages, output));
         mask.thread_set_mask()?;
         started?;
-        Ok(Self {
-            queue,
-            dropped_count: AtomicU64::new(0),
-        })
+        Ok(Self { queue, dropped_count: AtomicU64::new(0) })
     }
 
     /// Queues a line, or counts it as dropped. Never waits.
@@ -120,37 +114,24 @@ impl Logger {
         #[expect(clippy::disallowed_methods, reason = "log lines carry the time of day")]
         let time = SystemTime::now();
         let dropped_count = self.dropped_count.swap(0, Ordering::Relaxed);
-        let line = Line {
-            time,
-            level,
-            text,
-            dropped_count,
-        };
+        let line = Line { time, level, text, dropped_count };
         if self.queue.try_send(Message::Line(line)).is_err() {
-            self.dropped_count
-                .fetch_add(dropped_count + 1, Ordering::Relaxed);
+            self.dropped_count.fetch_add(dropped_count + 1, Ordering::Relaxed);
         }
     }
 
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a bounded wait at the program's end"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "a bounded wait at the program's end")]
     fn flush_within(&self, timeout: Duration) {
         let deadline = Instant::now() + timeout;
         let (done, is_done) = sync_channel(1);
         let dropped_count = self.dropped_count.swap(0, Ordering::Relaxed);
-        let mut message = Message::Flush {
-            dropped_count,
-            done,
-        };
+        let mut message = Message::Flush { dropped_count, done };
         while let Err(error) = self.queue.try_send(message) {
             let TrySendError::Full(again) = error else {
                 return;
             };
             if Instant::now() >= deadline {
-                self.dropped_count
-                    .fetch_add(dropped_count, Ordering::Relaxed);
+                self.dropped_count.fetch_add(dropped_count, Ordering::Relaxed);
                 return;
             }
             message = again;
@@ -206,10 +187,7 @@ fn write_messages(messages: &Receiver<Message>, mut output: impl Write) {
                 push_line(&mut text, line.time, line.level, &line.text);
                 write_fully(&mut output, text.as_bytes());
             }
-            Message::Flush {
-                dropped_count,
-                done,
-            } => {
+            Message::Flush { dropped_count, done } => {
                 #[expect(clippy::disallowed_methods, reason = "log lines carry the time of day")]
                 let text = dropped_line(SystemTime::now(), dropped_count);
                 write_fully(&mut output, text.as_bytes());
@@ -258,9 +236,7 @@ fn write_fully(output: &mut impl Write, mut bytes: &[u8]) {
 /// Appends a time as RFC 3339 does in UTC, with milliseconds: `2026-12-01T02:03:04.123Z`.
 fn push_time(target: &mut String, time: SystemTime) {
     // A clock before 1970 is wrong anyway.
-    let since_epoch = time
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default();
+    let since_epoch = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let (seconds, millis) = (since_epoch.as_secs(), since_epoch.subsec_millis());
     let (year, month, day) = civil_date(seconds / 86_400);
     let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
@@ -285,20 +261,13 @@ fn civil_date(days_since_1970: u64) -> (u64, u64, u64) {
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 {
-        month_from_march + 3
-    } else {
-        month_from_march - 9
-    };
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
     let year = era * 400 + year_of_era + u64::from(month <= 2);
     (year, month, day)
 }
 
 #[cfg(test)]
-#[expect(
-    clippy::disallowed_methods,
-    reason = "these tests measure that nothing waits"
-)]
+#[expect(clippy::disallowed_methods, reason = "these tests measure that nothing waits")]
 mod tests {
     use std::io::{BufRead, BufReader, Read};
 
@@ -355,15 +324,9 @@ mod tests {
         drop(logger);
         let mut text = String::new();
         reader.read_to_string(&mut text).expect("text");
-        let lines: Vec<&str> = text
-            .lines()
-            .map(|line| &line["2026-12-01".len()..])
-            .collect();
+        let lines: Vec<&str> = text.lines().map(|line| &line["2026-12-01".len()..]).collect();
         assert_eq!(lines.len(), 2);
-        assert!(
-            lines[0].starts_with('T') && lines[0].ends_with("Z INFO  first"),
-            "{text}"
-        );
+        assert!(lines[0].starts_with('T') && lines[0].ends_with("Z INFO  first"), "{text}");
         assert!(lines[1].ends_with("Z ERROR second"), "{text}");
     }
 
@@ -395,10 +358,7 @@ mod tests {
         drop(logger);
         let (written, dropped) = counter.join().expect("no panic");
         assert_eq!(written + dropped, 1000);
-        assert!(
-            written >= 10 && dropped > 0,
-            "{written} written, {dropped} dropped"
-        );
+        assert!(written >= 10 && dropped > 0, "{written} written, {dropped} dropped");
     }
 
     #[test]
@@ -411,10 +371,7 @@ mod tests {
         }
         let start = Instant::now();
         logger.flush_within(Duration::from_secs(60));
-        assert!(
-            start.elapsed() < Duration::from_secs(30),
-            "the flush was not answered"
-        );
+        assert!(start.elapsed() < Duration::from_secs(30), "the flush was not answered");
     }
 
     #[test]

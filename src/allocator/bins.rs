@@ -13,10 +13,7 @@ const CELLS: u32 = 1 << CELL_BITS;
 
 /// One row for the sizes with a class each, and one for every power of two that can occur.
 const ROWS: u32 = (RANGE_MAX_BYTES / GRAIN_BYTES).ilog2() - CELL_BITS + 2;
-const _: () = assert!(
-    ROWS < u64::BITS,
-    "the word over all rows has a bit for each"
-);
+const _: () = assert!(ROWS < u64::BITS, "the word over all rows has a bit for each");
 
 /// How many blocks of a class in which not every block is large enough are tried.
 ///
@@ -41,10 +38,7 @@ impl Class {
         let power = (grains | 1).ilog2();
         let row = (power + 1).saturating_sub(CELL_BITS);
         let cell = (grains >> row.saturating_sub(1)) & u64::from(CELLS - 1);
-        Class {
-            row,
-            cell: u32::try_from(cell).expect("masked to a few bits"),
-        }
+        Class { row, cell: u32::try_from(cell).expect("masked to a few bits") }
     }
 
     /// The first class in which every block has at least the size.
@@ -80,11 +74,7 @@ pub(super) struct Bins {
 impl Bins {
     pub(super) fn new() -> Self {
         let lists = vec![List::default(); (ROWS * CELLS) as usize].into_boxed_slice();
-        Bins {
-            rows: 0,
-            cells: [0; ROWS as usize],
-            lists,
-        }
+        Bins { rows: 0, cells: [0; ROWS as usize], lists }
     }
 
     pub(super) fn insert(
@@ -155,20 +145,14 @@ impl Bins {
     fn first_filled(&self, class: Class) -> Option<Class> {
         let cells = self.cells[class.row as usize] & (u32::MAX << class.cell);
         if cells != 0 {
-            return Some(Class {
-                row: class.row,
-                cell: cells.trailing_zeros(),
-            });
+            return Some(Class { row: class.row, cell: cells.trailing_zeros() });
         }
         let rows = self.rows & (u64::MAX << (class.row + 1));
         if rows == 0 {
             return None;
         }
         let row = rows.trailing_zeros();
-        Some(Class {
-            row,
-            cell: self.cells[row as usize].trailing_zeros(),
-        })
+        Some(Class { row, cell: self.cells[row as usize].trailing_zeros() })
     }
 
     /// Panics if a block is in the wrong class or the words contradict each other; returns how many

@@ -122,11 +122,7 @@ impl IndexMut<BlockIndex> for Blocks {
 
 impl Blocks {
     pub(super) fn new() -> Self {
-        Blocks {
-            records: Vec::new(),
-            spare: List::default(),
-            in_use: 0,
-        }
+        Blocks { records: Vec::new(), spare: List::default(), in_use: 0 }
     }
 
     /// How many records describe a block.
@@ -143,9 +139,7 @@ impl Blocks {
     /// All blocks, in no particular order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (BlockIndex, &Block)> {
         let indices = (1..).map_while(NonZeroU32::new).map(BlockIndex);
-        indices
-            .zip(&self.records)
-            .filter(|(_, block)| block.state != State::Spare)
+        indices.zip(&self.records).filter(|(_, block)| block.state != State::Spare)
     }
 
     /// A record for a stretch that has no neighbours and is on no list.
@@ -174,9 +168,7 @@ impl Blocks {
             return index;
         }
         self.records.push(block);
-        let count = u32::try_from(self.records.len())
-            .ok()
-            .and_then(NonZeroU32::new);
+        let count = u32::try_from(self.records.len()).ok().and_then(NonZeroU32::new);
         BlockIndex(count.expect("the allocator refuses requests long before 2^32 blocks"))
     }
 
@@ -216,14 +208,8 @@ impl Blocks {
     /// Makes the block `index` cover the block `gone` behind it too, which must be on no list and
     /// whose record becomes spare.
     pub(super) fn absorb(&mut self, index: BlockIndex, gone: BlockIndex) {
-        debug_assert_eq!(
-            self[index].after,
-            Some(gone),
-            "only neighbours can grow together"
-        );
-        let Block {
-            size_bytes, after, ..
-        } = self[gone];
+        debug_assert_eq!(self[index].after, Some(gone), "only neighbours can grow together");
+        let Block { size_bytes, after, .. } = self[gone];
         let block = &mut self[index];
         block.size_bytes += size_bytes;
         block.after = after;
@@ -240,9 +226,7 @@ impl Blocks {
     /// Panics unless the spare records and the blocks make up the whole vector.
     pub(super) fn check_invariants(&self) {
         let spare = self.spare.checked_iter(self, Chain::Bin);
-        let spare = spare
-            .inspect(|(_, block)| assert_eq!(block.state, State::Spare))
-            .count();
+        let spare = spare.inspect(|(_, block)| assert_eq!(block.state, State::Spare)).count();
         let in_use = self.iter().count();
         assert_eq!(in_use, self.in_use as usize, "count of blocks");
         assert_eq!(
@@ -284,10 +268,7 @@ impl List {
     }
 
     pub(super) fn push_front(&mut self, blocks: &mut Blocks, chain: Chain, index: BlockIndex) {
-        *blocks[index].link_mut(chain) = Link {
-            previous: None,
-            next: self.first,
-        };
+        *blocks[index].link_mut(chain) = Link { previous: None, next: self.first };
         match self.first.replace(index) {
             Some(second) => blocks[second].link_mut(chain).previous = Some(index),
             None => self.last = Some(index),
@@ -295,10 +276,7 @@ impl List {
     }
 
     pub(super) fn push_back(&mut self, blocks: &mut Blocks, chain: Chain, index: BlockIndex) {
-        *blocks[index].link_mut(chain) = Link {
-            previous: self.last,
-            next: None,
-        };
+        *blocks[index].link_mut(chain) = Link { previous: self.last, next: None };
         match self.last.replace(index) {
             Some(former) => blocks[former].link_mut(chain).next = Some(index),
             None => self.first = Some(index),
@@ -326,17 +304,9 @@ impl List {
     ) -> impl Iterator<Item = (BlockIndex, &'b Block)> + use<'b> {
         let mut previous = None;
         let last = self.last;
-        assert_eq!(
-            self.first.is_some(),
-            last.is_some(),
-            "a list has both ends or none"
-        );
+        assert_eq!(self.first.is_some(), last.is_some(), "a list has both ends or none");
         self.iter(blocks, chain).inspect(move |&(index, block)| {
-            assert_eq!(
-                block.link(chain).previous,
-                previous,
-                "{chain:?}: link back of {index:?}"
-            );
+            assert_eq!(block.link(chain).previous, previous, "{chain:?}: link back of {index:?}");
             if block.link(chain).next.is_none() {
                 assert_eq!(last, Some(index), "{chain:?}: the end of the list");
             }

@@ -159,10 +159,7 @@ impl Allocator {
         if end_bytes <= FIRST_USABLE_BYTES {
             return;
         }
-        self.segments.push(Segment {
-            id: segment,
-            end_bytes,
-        });
+        self.segments.push(Segment { id: segment, end_bytes });
         let usable_bytes = FIRST_USABLE_BYTES..end_bytes;
         let block = self.blocks.add(segment, usable_bytes, State::Untouched);
         self.enlist(block, Position::Cold);
@@ -211,11 +208,7 @@ impl Allocator {
     pub fn free_untouched(&mut self, allocation: Allocation) {
         self.check_live(allocation);
         let mut block = allocation.block;
-        let Block {
-            offset_bytes,
-            size_bytes,
-            ..
-        } = self.blocks[block];
+        let Block { offset_bytes, size_bytes, .. } = self.blocks[block];
         let pages_bytes = self.blocks[block].whole_pages();
         if pages_bytes.is_empty() {
             self.release(block, State::Touched);
@@ -262,9 +255,7 @@ impl Allocator {
         let free = coarse.first().or(fine.first())?;
         let pages_bytes = self.blocks[free].whole_pages();
         // The upper end first: objects gather at low offsets.
-        let start = pages_bytes
-            .start
-            .max(align_down(pages_bytes.end - 1, TAKE_BYTES));
+        let start = pages_bytes.start.max(align_down(pages_bytes.end - 1, TAKE_BYTES));
         let size_bytes = pages_bytes.end - start;
         let block = self.carve(free, start, size_bytes);
         Some(self.allocation(block, size_bytes))
@@ -279,47 +270,22 @@ impl Allocator {
     /// See above.
     pub fn check_invariants(&self) {
         self.blocks.check_invariants();
-        let of_state = |state| {
-            self.blocks
-                .iter()
-                .filter(move |(_, block)| block.state == state)
-        };
-        let bytes = |state| {
-            of_state(state)
-                .map(|(_, block)| block.size_bytes)
-                .sum::<u64>()
-        };
+        let of_state = |state| self.blocks.iter().filter(move |(_, block)| block.state == state);
+        let bytes = |state| of_state(state).map(|(_, block)| block.size_bytes).sum::<u64>();
         assert_eq!(self.live_bytes, bytes(State::Live), "live_bytes");
-        assert_eq!(
-            self.touched_free_bytes,
-            bytes(State::Touched),
-            "touched_free_bytes"
-        );
-        for (bins, state) in [
-            (&self.touched, State::Touched),
-            (&self.untouched, State::Untouched),
-        ] {
+        assert_eq!(self.touched_free_bytes, bytes(State::Touched), "touched_free_bytes");
+        for (bins, state) in [(&self.touched, State::Touched), (&self.untouched, State::Untouched)]
+        {
             let check = |block: &Block| assert_eq!(block.state, state, "the bin of {block:?}");
             let listed = bins.check_invariants(&self.blocks, check);
-            assert_eq!(
-                listed,
-                of_state(state).count(),
-                "every {state:?} block is in a bin"
-            );
+            assert_eq!(listed, of_state(state).count(), "every {state:?} block is in a bin");
         }
         for tier in [Tier::Coarse, Tier::Fine] {
             let listed = self.ages[tier as usize].checked_iter(&self.blocks, Chain::Age);
             let check = |block| assert_eq!(Tier::of(block), Some(tier), "the tier of {block:?}");
             let listed = listed.inspect(|&(_, block)| check(block)).count();
-            let due = self
-                .blocks
-                .iter()
-                .filter(|(_, block)| Tier::of(block) == Some(tier));
-            assert_eq!(
-                listed,
-                due.count(),
-                "every block of tier {tier:?} has an age"
-            );
+            let due = self.blocks.iter().filter(|(_, block)| Tier::of(block) == Some(tier));
+            assert_eq!(listed, due.count(), "every block of tier {tier:?} has an age");
         }
         let mut count = 0;
         for segment in &self.segments {
@@ -340,26 +306,13 @@ impl Allocator {
         let mut count = 0;
         while let Some(index) = next {
             let block = &self.blocks[index];
-            assert_eq!(
-                block.segment, segment.id,
-                "{block:?} is a neighbour across segments"
-            );
-            assert_eq!(
-                block.offset_bytes, at_bytes,
-                "{block:?} starts where the last one ended"
-            );
+            assert_eq!(block.segment, segment.id, "{block:?} is a neighbour across segments");
+            assert_eq!(block.offset_bytes, at_bytes, "{block:?} starts where the last one ended");
             assert_eq!(block.before, before, "{block:?} knows its neighbour");
             assert_ne!(block.size_bytes, 0, "{block:?} is empty");
-            assert_eq!(
-                block.size_bytes % GRAIN_BYTES,
-                0,
-                "{block:?} has an odd size"
-            );
+            assert_eq!(block.size_bytes % GRAIN_BYTES, 0, "{block:?} has an odd size");
             let apart = block.state == State::Live || block.state != state_before;
-            assert!(
-                apart,
-                "{block:?} should have grown together with the block before it"
-            );
+            assert!(apart, "{block:?} should have grown together with the block before it");
             if block.state == State::Untouched {
                 let own_bytes = block.offset_bytes..block.end_bytes();
                 assert_eq!(block.whole_pages(), own_bytes, "{block:?} shares a page");
@@ -368,42 +321,20 @@ impl Allocator {
             next = block.after;
             count += 1;
         }
-        assert_eq!(
-            at_bytes, segment.end_bytes,
-            "the blocks of {segment:?} reach its end"
-        );
+        assert_eq!(at_bytes, segment.end_bytes, "the blocks of {segment:?} reach its end");
         count
     }
 
     fn allocation(&self, block: BlockIndex, size_bytes: u64) -> Allocation {
-        let Block {
-            segment,
-            offset_bytes,
-            ..
-        } = self.blocks[block];
-        Allocation {
-            extent: Extent {
-                segment,
-                offset_bytes,
-                size_bytes,
-            },
-            block,
-        }
+        let Block { segment, offset_bytes, .. } = self.blocks[block];
+        Allocation { extent: Extent { segment, offset_bytes, size_bytes }, block }
     }
 
     /// Panics if the allocation is certainly none that is handed out.
     fn check_live(&self, Allocation { extent, block }: Allocation) {
-        let Block {
-            segment,
-            offset_bytes,
-            state,
-            ..
-        } = self.blocks[block];
+        let Block { segment, offset_bytes, state, .. } = self.blocks[block];
         let named = (extent.segment, extent.offset_bytes) == (segment, offset_bytes);
-        assert!(
-            state == State::Live && named,
-            "{extent:?} is freed but is not handed out"
-        );
+        assert!(state == State::Live && named, "{extent:?} is freed but is not handed out");
     }
 
     /// Hands out a part of the free block, whose other parts stay free.
@@ -414,26 +345,17 @@ impl Allocator {
         let block = self.blocks[free];
         let end = start + size_bytes;
         debug_assert!(size_bytes > 0, "nothing of it");
-        debug_assert!(
-            block.offset_bytes <= start && end <= block.end_bytes(),
-            "outside of it"
-        );
+        debug_assert!(block.offset_bytes <= start && end <= block.end_bytes(), "outside of it");
         let (low_bytes, high_bytes) = (start - block.offset_bytes, block.end_bytes() - end);
         let (taken, rest) = if low_bytes == 0 && high_bytes == 0 {
             self.delist(free);
             (free, None)
         } else if low_bytes <= high_bytes {
             let taken = self.blocks.detach_low(free, end);
-            (
-                taken,
-                (low_bytes > 0).then(|| self.blocks.detach_low(taken, start)),
-            )
+            (taken, (low_bytes > 0).then(|| self.blocks.detach_low(taken, start)))
         } else {
             let taken = self.blocks.detach_high(free, start);
-            (
-                taken,
-                (high_bytes > 0).then(|| self.blocks.detach_high(taken, end)),
-            )
+            (taken, (high_bytes > 0).then(|| self.blocks.detach_high(taken, end)))
         };
         if taken != free {
             self.resettle(free, &block);
@@ -452,10 +374,7 @@ impl Allocator {
     /// Serves the request from the untouched block, from the offset `start` on, or from a little
     /// before if there is touched space.
     fn carve_untouched(&mut self, free: BlockIndex, start: u64, request: Request) -> BlockIndex {
-        let Request {
-            size_bytes,
-            align_bytes,
-        } = request;
+        let Request { size_bytes, align_bytes } = request;
         let mut begin = start;
         let mut warm = None;
         if let Some(before) = self.blocks[free].before
@@ -490,12 +409,7 @@ impl Allocator {
     fn release(&mut self, mut index: BlockIndex, state: State) {
         let block = &mut self.blocks[index];
         block.state = state;
-        let Block {
-            size_bytes,
-            before,
-            after,
-            ..
-        } = *block;
+        let Block { size_bytes, before, after, .. } = *block;
         self.live_bytes -= size_bytes;
         if state == State::Touched {
             self.touched_free_bytes += size_bytes;
@@ -594,15 +508,8 @@ impl Request {
         if size_bytes > RANGE_MAX_BYTES {
             return None;
         }
-        let align_bytes = if size_bytes < LARGE_BYTES {
-            GRAIN_BYTES
-        } else {
-            PAGE_BYTES
-        };
-        Some(Request {
-            size_bytes: align_up(size_bytes, align_bytes),
-            align_bytes,
-        })
+        let align_bytes = if size_bytes < LARGE_BYTES { GRAIN_BYTES } else { PAGE_BYTES };
+        Some(Request { size_bytes: align_up(size_bytes, align_bytes), align_bytes })
     }
 
     /// A free block that has room, and the offset at which the extent can start.
@@ -623,9 +530,6 @@ fn align_up(bytes: u64, align_bytes: u64) -> u64 {
 
 /// The greatest multiple of `align_bytes`, a power of two, that is not above the offset or size.
 fn align_down(bytes: u64, align_bytes: u64) -> u64 {
-    debug_assert!(
-        align_bytes.is_power_of_two(),
-        "alignments are powers of two"
-    );
+    debug_assert!(align_bytes.is_power_of_two(), "alignments are powers of two");
     bytes & !(align_bytes - 1)
 }

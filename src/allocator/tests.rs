@@ -36,10 +36,7 @@ fn give_all_back(allocator: &mut Allocator) {
 /// Asserts that the allocator is as it was when its segments had just been added.
 fn assert_pristine(allocator: &Allocator) {
     allocator.check_invariants();
-    assert_eq!(
-        (allocator.live_bytes(), allocator.touched_free_bytes()),
-        (0, 0)
-    );
+    assert_eq!((allocator.live_bytes(), allocator.touched_free_bytes()), (0, 0));
     assert_eq!(allocator.blocks.in_use() as usize, allocator.segments.len());
 }
 
@@ -71,13 +68,7 @@ fn without_room_there_is_no_place() {
 #[test]
 fn extreme_sizes_are_refused_or_served() {
     let mut allocator = with_segment(u64::MAX);
-    for size_bytes in [
-        u64::MAX,
-        u64::MAX - 63,
-        1 << 63,
-        u64::MAX / 2,
-        RANGE_MAX_BYTES + 1,
-    ] {
+    for size_bytes in [u64::MAX, u64::MAX - 63, 1 << 63, u64::MAX / 2, RANGE_MAX_BYTES + 1] {
         assert_eq!(allocator.allocate(size_bytes), None);
     }
     // Has to start at a page, and does not end in the range then.
@@ -160,10 +151,7 @@ fn what_is_cut_off_for_alignment_stays_free() {
     free(&mut allocator, large);
     // Now it is touched; an aligned extent leaves it so.
     allocate(&mut allocator, LARGE_BYTES);
-    assert_eq!(
-        allocator.touched_free_bytes(),
-        PAGE_BYTES - FIRST_USABLE_BYTES
-    );
+    assert_eq!(allocator.touched_free_bytes(), PAGE_BYTES - FIRST_USABLE_BYTES);
 }
 
 #[test]
@@ -184,9 +172,7 @@ fn the_block_freed_last_is_used_first() {
     // A size that is the least of its class, one that is not, and a large one.
     for size_bytes in [4096, 5000, LARGE_BYTES + 5 * PAGE_BYTES] {
         let mut allocator = with_segment(8 * MIB);
-        let all: Vec<_> = (0..8)
-            .map(|_| allocate(&mut allocator, size_bytes))
-            .collect();
+        let all: Vec<_> = (0..8).map(|_| allocate(&mut allocator, size_bytes)).collect();
         for odd in [3, 7, 1, 5] {
             free(&mut allocator, all[odd]);
         }
@@ -205,39 +191,23 @@ fn an_extent_may_begin_in_touched_space_and_go_on_in_untouched() {
     assert_eq!(touched_bytes, 24 * KIB - FIRST_USABLE_BYTES);
     let large = allocate(&mut allocator, LARGE_BYTES);
     assert_eq!(large.extent.offset_bytes, PAGE_BYTES);
-    assert_eq!(
-        allocator.touched_free_bytes(),
-        PAGE_BYTES - FIRST_USABLE_BYTES
-    );
+    assert_eq!(allocator.touched_free_bytes(), PAGE_BYTES - FIRST_USABLE_BYTES);
     free(&mut allocator, large);
-    assert_eq!(
-        allocator.touched_free_bytes(),
-        LARGE_BYTES + PAGE_BYTES - FIRST_USABLE_BYTES
-    );
+    assert_eq!(allocator.touched_free_bytes(), LARGE_BYTES + PAGE_BYTES - FIRST_USABLE_BYTES);
     give_all_back(&mut allocator);
     assert_pristine(&allocator);
 }
 
 #[test]
 fn neighbours_grow_together_in_any_order() {
-    for order in [
-        [0, 1, 2],
-        [0, 2, 1],
-        [1, 0, 2],
-        [1, 2, 0],
-        [2, 0, 1],
-        [2, 1, 0],
-    ] {
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
         let mut allocator = with_segment(64 * KIB);
         let all = [1000, 2000, 3000].map(|size_bytes| allocate(&mut allocator, size_bytes));
         for index in order {
             free(&mut allocator, all[index]);
         }
         assert_eq!(allocator.live_bytes(), 0);
-        assert_eq!(
-            allocator.touched_free_bytes(),
-            2 * PAGE_BYTES - FIRST_USABLE_BYTES
-        );
+        assert_eq!(allocator.touched_free_bytes(), 2 * PAGE_BYTES - FIRST_USABLE_BYTES);
         assert_eq!(allocator.blocks.in_use(), 2);
         give_all_back(&mut allocator);
         assert_pristine(&allocator);
@@ -252,10 +222,7 @@ fn kinds_stay_apart_until_given_back() {
     free(&mut allocator, half);
     allocator.free_untouched(other);
     allocator.check_invariants();
-    assert_eq!(
-        allocator.touched_free_bytes(),
-        32 * KIB - FIRST_USABLE_BYTES
-    );
+    assert_eq!(allocator.touched_free_bytes(), 32 * KIB - FIRST_USABLE_BYTES);
     assert_eq!(allocator.blocks.in_use(), 2);
     // Neither kind has room.
     assert_eq!(allocator.allocate(60 * KIB), None);
@@ -274,10 +241,7 @@ fn parts_of_shared_pages_stay_touched() {
     allocator.free_untouched(middle);
     allocator.check_invariants();
     // One page of the extent was its own.
-    assert_eq!(
-        allocator.touched_free_bytes(),
-        touched_bytes + 10_048 - PAGE_BYTES
-    );
+    assert_eq!(allocator.touched_free_bytes(), touched_bytes + 10_048 - PAGE_BYTES);
     free(&mut allocator, before);
     free(&mut allocator, after);
     give_all_back(&mut allocator);
@@ -285,28 +249,20 @@ fn parts_of_shared_pages_stay_touched() {
     // One that has no page of its own becomes touched.
     let tiny = allocate(&mut allocator, 100);
     allocator.free_untouched(tiny);
-    assert_eq!(
-        allocator.touched_free_bytes(),
-        PAGE_BYTES - FIRST_USABLE_BYTES
-    );
+    assert_eq!(allocator.touched_free_bytes(), PAGE_BYTES - FIRST_USABLE_BYTES);
 }
 
 #[test]
 fn the_block_free_longest_is_taken_first() {
     let mut allocator = with_segment(16 * MIB);
-    let all: Vec<_> = (0..10)
-        .map(|_| allocate(&mut allocator, LARGE_BYTES))
-        .collect();
+    let all: Vec<_> = (0..10).map(|_| allocate(&mut allocator, LARGE_BYTES)).collect();
     for odd in [5, 1, 7, 3] {
         free(&mut allocator, all[odd]);
     }
     let part = allocate(&mut allocator, 10 * KIB);
     assert_eq!(part.extent.offset_bytes, all[3].extent.offset_bytes);
     let part = allocate(&mut allocator, 110 * KIB);
-    assert_eq!(
-        part.extent.offset_bytes,
-        all[3].extent.offset_bytes + 10 * KIB
-    );
+    assert_eq!(part.extent.offset_bytes, all[3].extent.offset_bytes + 10 * KIB);
     // A block that has grown is as young as its youngest part.
     free(&mut allocator, all[6]);
     let mut taken = Vec::new();
@@ -314,17 +270,10 @@ fn the_block_free_longest_is_taken_first() {
         allocator.check_invariants();
         taken.push(cold.extent);
     }
-    let grown = Extent {
-        size_bytes: 3 * LARGE_BYTES,
-        ..all[5].extent
-    };
+    let grown = Extent { size_bytes: 3 * LARGE_BYTES, ..all[5].extent };
     // What was left over of the other is too small to be taken before them.
     let rest_offset = all[3].extent.offset_bytes + 120 * KIB;
-    let rest = Extent {
-        segment: SEGMENT,
-        offset_bytes: rest_offset,
-        size_bytes: 8 * KIB,
-    };
+    let rest = Extent { segment: SEGMENT, offset_bytes: rest_offset, size_bytes: 8 * KIB };
     assert_eq!(taken, [all[1].extent, grown, rest]);
 }
 
@@ -339,9 +288,7 @@ fn what_is_left_over_of_a_block_keeps_its_age() {
     // The smaller block serves, although it has been free for longer.
     let part = allocate(&mut allocator, 8 * KIB);
     assert_eq!(part.extent.offset_bytes, old.extent.offset_bytes);
-    let cold = allocator
-        .take_coldest_touched()
-        .expect("there is touched space");
+    let cold = allocator.take_coldest_touched().expect("there is touched space");
     assert_eq!(cold.extent.offset_bytes, part.extent.end_bytes());
 }
 
@@ -404,12 +351,8 @@ fn large_blocks_are_taken_in_parts_and_small_ones_last() {
         parts.push(cold);
     }
     let (start, end) = (large.extent.offset_bytes, large.extent.end_bytes());
-    let expected: [Range<u64>; 4] = [
-        8 * MIB..end,
-        4 * MIB..8 * MIB,
-        start..4 * MIB,
-        64..4 * PAGE_BYTES,
-    ];
+    let expected: [Range<u64>; 4] =
+        [8 * MIB..end, 4 * MIB..8 * MIB, start..4 * MIB, 64..4 * PAGE_BYTES];
     assert_eq!(taken, expected);
     free(&mut allocator, between);
     for part in parts {
@@ -440,12 +383,10 @@ fn records_are_used_again() {
     let mut allocator = with_segment(16 * MIB);
     let mut counts = Vec::new();
     for _ in 0..3 {
-        let all: Vec<_> = (0..1000)
-            .map(|_| allocator.allocate(1000).expect("there is room"))
-            .collect();
+        let all: Vec<_> =
+            (0..1000).map(|_| allocator.allocate(1000).expect("there is room")).collect();
         let (even, odd) = (all.iter().step_by(2), all.iter().skip(1).step_by(2));
-        even.chain(odd)
-            .for_each(|&allocation| allocator.free(allocation));
+        even.chain(odd).for_each(|&allocation| allocator.free(allocation));
         give_all_back(&mut allocator);
         assert_pristine(&allocator);
         counts.push(allocator.blocks.record_count());
@@ -498,34 +439,20 @@ impl Model {
         assert_eq!(extent.offset_bytes % unit_bytes, 0, "{extent:?} is aligned");
         let (grains, range) = self.grains_mut(extent, unit_bytes);
         for owned in &mut grains[range.clone()] {
-            assert!(
-                matches!(*owned, Grain::Touched | Grain::Untouched),
-                "{extent:?} is free"
-            );
+            assert!(matches!(*owned, Grain::Touched | Grain::Untouched), "{extent:?} is free");
             *owned = Grain::Live;
         }
         // The pages at its ends will be backed as a whole.
         let first = range.start / Self::PAGE_GRAINS * Self::PAGE_GRAINS;
-        let end = range
-            .end
-            .next_multiple_of(Self::PAGE_GRAINS)
-            .min(grains.len());
+        let end = range.end.next_multiple_of(Self::PAGE_GRAINS).min(grains.len());
         let shared = grains[first..end].iter_mut();
-        shared
-            .filter(|it| **it == Grain::Untouched)
-            .for_each(|it| *it = Grain::Touched);
+        shared.filter(|it| **it == Grain::Untouched).for_each(|it| *it = Grain::Touched);
     }
 
     fn take(&mut self, extent: Extent) {
         let (grains, Range { start, end }) = self.grains_mut(extent, GRAIN_BYTES);
-        assert!(
-            start == 1 || start.is_multiple_of(Self::PAGE_GRAINS),
-            "{extent:?} is of pages"
-        );
-        assert!(
-            end == grains.len() || end.is_multiple_of(Self::PAGE_GRAINS),
-            "{extent:?} too"
-        );
+        assert!(start == 1 || start.is_multiple_of(Self::PAGE_GRAINS), "{extent:?} is of pages");
+        assert!(end == grains.len() || end.is_multiple_of(Self::PAGE_GRAINS), "{extent:?} too");
         for taken in &mut grains[start..end] {
             assert_eq!(*taken, Grain::Touched, "{extent:?} was touched and free");
             *taken = Grain::Live;
@@ -558,20 +485,13 @@ impl Model {
     /// Whether there is a run of the kind so long that the allocator may not overlook it.
     fn has_ample_room(&self, size_bytes: u64, kind: Grain) -> bool {
         let needed = grain(size_bytes + size_bytes / 31 + PAGE_BYTES + GRAIN_BYTES);
-        let runs = self
-            .segments
-            .iter()
-            .flat_map(|(_, grains)| grains.split(|it| *it != kind));
+        let runs = self.segments.iter().flat_map(|(_, grains)| grains.split(|it| *it != kind));
         runs.map(<[Grain]>::len).any(|length| length >= needed)
     }
 }
 
 fn unit_bytes(allocation: Allocation) -> u64 {
-    if allocation.extent.size_bytes < LARGE_BYTES {
-        GRAIN_BYTES
-    } else {
-        PAGE_BYTES
-    }
+    if allocation.extent.size_bytes < LARGE_BYTES { GRAIN_BYTES } else { PAGE_BYTES }
 }
 
 fn random_size_bytes(random: &mut fastrand::Rng) -> u64 {
@@ -593,17 +513,10 @@ fn allocate_in_both(
         assert_eq!(allocation.extent.size_bytes, size_bytes);
         model.allocate(allocation.extent, unit_bytes(allocation));
         if room_touched {
-            assert_eq!(
-                model.bytes(Grain::Untouched),
-                untouched_bytes,
-                "touched space is first"
-            );
+            assert_eq!(model.bytes(Grain::Untouched), untouched_bytes, "touched space is first");
         }
     } else {
-        assert!(
-            !room_touched && !room_untouched,
-            "there is room for {size_bytes} bytes"
-        );
+        assert!(!room_touched && !room_untouched, "there is room for {size_bytes} bytes");
     }
     allocation
 }
@@ -653,11 +566,8 @@ fn run_against_model(seed: u64) {
         assert_eq!(counted, expected, "seed {seed}, step {step}");
         allocator.check_invariants();
     }
-    taken
-        .drain(..)
-        .for_each(|cold| allocator.free_untouched(cold));
-    live.drain(..)
-        .for_each(|allocation| allocator.free(allocation));
+    taken.drain(..).for_each(|cold| allocator.free_untouched(cold));
+    live.drain(..).for_each(|allocation| allocator.free(allocation));
     give_all_back(&mut allocator);
     assert_pristine(&allocator);
 }

@@ -293,11 +293,7 @@ fn find(key: &[u8]) -> Result<(&'static Flag, Negation), String> {
 
 pub(super) fn find_exactly(key: &[u8]) -> Option<&'static Flag> {
     let dashed = |byte: &u8| if *byte == b'_' { b'-' } else { *byte };
-    FLAGS.iter().find(|flag| {
-        flag.names
-            .iter()
-            .any(|name| name.bytes().eq(key.iter().map(dashed)))
-    })
+    FLAGS.iter().find(|flag| flag.names.iter().any(|name| name.bytes().eq(key.iter().map(dashed))))
 }
 
 // ---- values ----
@@ -311,10 +307,7 @@ fn parse_bool(value: &OsStr) -> Option<bool> {
 }
 
 /// The outer option says whether the value is legal, the inner one is the setting.
-#[expect(
-    clippy::option_option,
-    reason = "legal and switched off differ from illegal"
-)]
+#[expect(clippy::option_option, reason = "legal and switched off differ from illegal")]
 fn parse_huge_pages(kind: Kind, value: &OsStr) -> Option<Option<HugePageSize>> {
     if kind == Kind::HugePages && value.eq_ignore_ascii_case("2M") {
         return Some(Some(HugePageSize::TwoMib));
@@ -347,10 +340,7 @@ pub(super) fn parse_bytes(text: &[u8]) -> Option<i64> {
 
 /// Reads a number of bytes with a unit behind it, or none. Out of range is an error here.
 pub(super) fn parse_size(text: &[u8]) -> Option<i64> {
-    let end = text
-        .iter()
-        .position(|byte| !byte.is_ascii_digit())
-        .unwrap_or(text.len());
+    let end = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
     let (digits, unit) = text.split_at(end);
     let unit = unit.to_ascii_uppercase();
     let (base, power) = match unit.as_slice() {
@@ -414,11 +404,7 @@ pub fn flags_markdown() -> String {
 }
 
 pub(super) fn dashed(name: &str) -> String {
-    if name.len() == 1 {
-        format!("-{name}")
-    } else {
-        format!("--{name}")
-    }
+    if name.len() == 1 { format!("-{name}") } else { format!("--{name}") }
 }
 
 /// Breaks a text at blanks into lines of at most `width` characters, if its words allow it.

@@ -122,19 +122,11 @@ pub struct Exit {
 
 impl Exit {
     fn output(code: u8, stdout: String) -> Self {
-        Self {
-            code,
-            stdout,
-            stderr: String::new(),
-        }
+        Self { code, stdout, stderr: String::new() }
     }
 
     fn failure(stderr: String) -> Self {
-        Self {
-            code: 1,
-            stdout: String::new(),
-            stderr,
-        }
+        Self { code: 1, stdout: String::new(), stderr }
     }
 }
 
@@ -202,11 +194,7 @@ pub fn backing_line(backing: &Backing) -> String {
             format!("directory {}", path.display())
         }
     };
-    let support = if backing.has_huge_pages() {
-        "enabled"
-    } else {
-        "disabled"
-    };
+    let support = if backing.has_huge_pages() { "enabled" } else { "disabled" };
     format!("Starting object store with {place} and huge page support {support}")
 }
 
@@ -253,11 +241,7 @@ pub fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Config, Ex
 
 fn program_name(first: Option<OsString>) -> String {
     let first = first.unwrap_or_else(|| DEFAULT_PROGRAM.into());
-    let name = first
-        .as_bytes()
-        .rsplit(|&byte| byte == b'/')
-        .next()
-        .unwrap_or_default();
+    let name = first.as_bytes().rsplit(|&byte| byte == b'/').next().unwrap_or_default();
     String::from_utf8_lossy(name).into_owned()
 }
 
@@ -269,10 +253,7 @@ fn check(program: &str, mut values: Values) -> (String, Result<Config, String>) 
     match capacity(values.memory.take()) {
         Ok(capacity) => {
             let said = capacity.map_or_else(String::new, |bytes| memory_line(bytes) + "\n");
-            (
-                said,
-                check_rest(program, capacity.filter(|bytes| *bytes != -1), values),
-            )
+            (said, check_rest(program, capacity.filter(|bytes| *bytes != -1), values))
         }
         Err(reason) => (String::new(), Err(reason)),
     }
@@ -281,11 +262,9 @@ fn check(program: &str, mut values: Values) -> (String, Result<Config, String>) 
 fn check_rest(program: &str, capacity: Option<i64>, values: Values) -> Result<Config, String> {
     let (socket, capacity) = match (values.socket.is_empty(), capacity) {
         (true, None) => {
-            return Err(
-                "please specify socket for incoming connections with -s, and the amount \
+            return Err("please specify socket for incoming connections with -s, and the amount \
                         of memory (in bytes) to use with -m"
-                    .into(),
-            );
+                .into());
         }
         (true, Some(_)) => {
             return Err("please specify socket for incoming connections with -s".into());
@@ -363,10 +342,7 @@ fn endpoint(text: OsString) -> Result<Option<Endpoint>, String> {
     }
     let bytes = text.as_bytes();
     let Some(colon) = bytes.iter().position(|&byte| byte == b':') else {
-        return Err(format!(
-            "malformed endpoint \"{}\": NAME:REST expected",
-            text.display()
-        ));
+        return Err(format!("malformed endpoint \"{}\": NAME:REST expected", text.display()));
     };
     let name = String::from_utf8_lossy(&bytes[..colon]).into_owned();
     if !EXTERNAL_STORES.contains(&name.as_str()) {

@@ -29,11 +29,7 @@ fn with(arguments: &[&str]) -> Result<Config, Exit> {
 
 /// With a socket and a capacity in front.
 fn good(arguments: &[&str]) -> Config {
-    let all: Vec<&str> = ["-s", "/sock", "-m", "10000"]
-        .iter()
-        .chain(arguments)
-        .copied()
-        .collect();
+    let all: Vec<&str> = ["-s", "/sock", "-m", "10000"].iter().chain(arguments).copied().collect();
     with(&all).expect("the arguments are good")
 }
 
@@ -79,18 +75,9 @@ fn syntax_errors_are_those_of_the_original() {
     };
     let table: [(&[&str], String); 21] = [
         (&["-x"], "ERROR: unknown command line flag 'x'\n".into()),
-        (
-            &["--xyz=3"],
-            "ERROR: unknown command line flag 'xyz'\n".into(),
-        ),
-        (
-            &["-m1000"],
-            "ERROR: unknown command line flag 'm1000'\n".into(),
-        ),
-        (
-            &["---m", "5"],
-            "ERROR: unknown command line flag '-m'\n".into(),
-        ),
+        (&["--xyz=3"], "ERROR: unknown command line flag 'xyz'\n".into()),
+        (&["-m1000"], "ERROR: unknown command line flag 'm1000'\n".into()),
+        (&["---m", "5"], "ERROR: unknown command line flag '-m'\n".into()),
         (&["--=3"], "ERROR: unknown command line flag ''\n".into()),
         (&["--no"], "ERROR: unknown command line flag 'no'\n".into()),
         (&["-nox"], "ERROR: unknown command line flag 'nox'\n".into()),
@@ -102,15 +89,9 @@ fn syntax_errors_are_those_of_the_original() {
                          flag 'y'\n"
                 .into(),
         ),
-        (
-            &["-x", "-x"],
-            "ERROR: unknown command line flag 'x'\n".into(),
-        ),
+        (&["-x", "-x"], "ERROR: unknown command line flag 'x'\n".into()),
         (&["-m"], format!("ERROR: flag '-m' {missing_memory}")),
-        (
-            &["-m", "5000", "--m"],
-            format!("ERROR: flag '--m' {missing_memory}"),
-        ),
+        (&["-m", "5000", "--m"], format!("ERROR: flag '--m' {missing_memory}")),
         (
             &["-x", "-m"],
             format!(
@@ -126,10 +107,7 @@ fn syntax_errors_are_those_of_the_original() {
                                  required",
             ),
         ),
-        (
-            &["-d"],
-            missing("-d", "directory where to create the memory-backed file"),
-        ),
+        (&["-d"], missing("-d", "directory where to create the memory-backed file")),
         (
             &["-e"],
             missing(
@@ -138,24 +116,15 @@ fn syntax_errors_are_those_of_the_original() {
                                  from Plasma store can be written to, optional",
             ),
         ),
-        (
-            &["-nom"],
-            "ERROR: boolean value (nom) specified for string command line flag\n".into(),
-        ),
+        (&["-nom"], "ERROR: boolean value (nom) specified for string command line flag\n".into()),
         (
             &["-h=maybe", "-m", "1"],
             "ERROR: illegal value 'maybe' specified for bool flag \
                                     'h'\n"
                 .into(),
         ),
-        (
-            &["-h=", "-h"],
-            "ERROR: illegal value '' specified for bool flag 'h'\n".into(),
-        ),
-        (
-            &["-h=2M"],
-            "ERROR: illegal value '2M' specified for bool flag 'h'\n".into(),
-        ),
+        (&["-h=", "-h"], "ERROR: illegal value '' specified for bool flag 'h'\n".into()),
+        (&["-h=2M"], "ERROR: illegal value '2M' specified for bool flag 'h'\n".into()),
     ];
     for (arguments, expected) in table {
         assert_eq!(message(arguments), expected, "{arguments:?}");
@@ -176,10 +145,7 @@ fn missing_and_wrong_values_are_reported_as_by_the_original() {
         (&["-m", " +30000"], NO_SOCKET),
         (&["-m", "\t12"], NO_SOCKET),
         (&["-m=99999999999999999999"], NO_SOCKET),
-        (
-            &["-m=9999999999999999999999999999999999999999999999"],
-            NO_SOCKET,
-        ),
+        (&["-m=9999999999999999999999999999999999999999999999"], NO_SOCKET),
         (&["-h=t", "-noh=maybe", "-m=1"], NO_SOCKET),
         (&["-s", "a"], NO_MEMORY),
         (&["-s", "a", "-m", ""], NO_MEMORY),
@@ -193,10 +159,7 @@ fn missing_and_wrong_values_are_reported_as_by_the_original() {
         (&["-m", "-s"], BAD_MEMORY),
         (&["--m=5=6"], BAD_MEMORY),
         (&["-s", "a", "-m", "10000", "-h", "-d", ""], NO_HUGE_PATH),
-        (
-            &["-s", "a", "-m", "4", "-h=TRUE", "-d=", "-e", "x"],
-            NO_HUGE_PATH,
-        ),
+        (&["-s", "a", "-m", "4", "-h=TRUE", "-d=", "-e", "x"], NO_HUGE_PATH),
         (
             &["-s", "a", "-m", "1000", "-e", "foo://x"],
             "plasma-store-server: no such external store \"foo\"\n",
@@ -214,26 +177,17 @@ fn where_the_original_aborts_there_is_a_sentence() {
         (&["-s=a", "-m=9999", "-d="], "given with -d, is empty"),
         (&["-s=a", "-m=9999", "-e=foo"], "malformed endpoint \"foo\""),
         (&["-s=a", "-m=1000", "-e=foo"], "malformed endpoint \"foo\""),
-        (
-            &["-s=a", "-m=2047"],
-            "is 2047 bytes, but has to be at least 2048 bytes",
-        ),
+        (&["-s=a", "-m=2047"], "is 2047 bytes, but has to be at least 2048 bytes"),
         (&["-s=a", "-m=0"], "is 0 bytes,"),
         (&["-s=a", "-m=-2"], "is -2 bytes,"),
         (&["-s", &long_path, "-m=0"], "is 0 bytes,"),
-        (
-            &["-s", &long_path, "-m=9999"],
-            "is 108 bytes long, but at most 107",
-        ),
+        (&["-s", &long_path, "-m=9999"], "is 108 bytes long, but at most 107"),
         (&["-s=a", "--memory=1kb"], "is 1000 bytes,"),
     ];
     for (arguments, expected) in table {
         let message = message(arguments);
         assert!(message.starts_with("plasma-store-server: "), "{message}");
-        assert!(
-            message.ends_with('\n') && message.contains(expected),
-            "{message}"
-        );
+        assert!(message.ends_with('\n') && message.contains(expected), "{message}");
     }
     assert_eq!(
         with(&["-s", &long_path[1..], "-m=2048"]).map(|config| config.capacity_bytes),
@@ -271,14 +225,7 @@ fn sizes_with_units() {
 
 #[test]
 fn the_last_occurrence_wins_across_names() {
-    let config = good(&[
-        "--memory=1MB",
-        "-m=4096",
-        "--directory=/a",
-        "-d",
-        "/b",
-        "--socket=x",
-    ]);
+    let config = good(&["--memory=1MB", "-m=4096", "--directory=/a", "-d", "/b", "--socket=x"]);
     assert_eq!(config.capacity_bytes, 4096);
     assert_eq!(config.backing, Backing::Directory("/b".into()));
     assert_eq!(config.socket, Path::new("x"));
@@ -314,20 +261,9 @@ fn huge_pages() {
 
 #[test]
 fn external_stores() {
-    let endpoint = |rest: &str| {
-        Some(Endpoint {
-            name: "hashtable".into(),
-            rest: rest.into(),
-        })
-    };
-    assert_eq!(
-        good(&["-e", "hashtable://a:b"]).external_store,
-        endpoint("//a:b")
-    );
-    assert_eq!(
-        good(&["--external_store=hashtable:"]).external_store,
-        endpoint("")
-    );
+    let endpoint = |rest: &str| Some(Endpoint { name: "hashtable".into(), rest: rest.into() });
+    assert_eq!(good(&["-e", "hashtable://a:b"]).external_store, endpoint("//a:b"));
+    assert_eq!(good(&["--external_store=hashtable:"]).external_store, endpoint(""));
     assert_eq!(good(&["-external-store", ""]).external_store, None);
     assert!(message(&["-s=a", "-m=9999", "-e=:x"]).ends_with("no such external store \"\"\n"));
 }
@@ -335,10 +271,7 @@ fn external_stores() {
 #[test]
 fn log_levels() {
     assert_eq!(good(&["--log-level=debug"]).log_level, LevelFilter::Debug);
-    assert_eq!(
-        good(&["--log_level", "ERROR"]).log_level,
-        LevelFilter::Error
-    );
+    assert_eq!(good(&["--log_level", "ERROR"]).log_level, LevelFilter::Error);
     let expected = "ERROR: illegal value 'off' specified for log level flag 'log-level'\n";
     assert_eq!(message(&["--log-level=off"]), expected);
 }
@@ -346,21 +279,11 @@ fn log_levels() {
 #[test]
 fn arguments_need_not_be_text() {
     let bytes = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
-    let arguments = [
-        &b"p"[..],
-        b"-s",
-        b"/\xff",
-        b"-d=/\xfe",
-        b"-m=9999",
-        b"-e=hashtable:\xfd",
-    ];
+    let arguments = [&b"p"[..], b"-s", b"/\xff", b"-d=/\xfe", b"-m=9999", b"-e=hashtable:\xfd"];
     let config = parse(arguments.into_iter().map(bytes)).expect("the arguments are good");
     assert_eq!(config.socket.as_os_str(), bytes(b"/\xff"));
     assert_eq!(config.backing, Backing::Directory(bytes(b"/\xfe").into()));
-    assert_eq!(
-        config.external_store.expect("one was given").rest,
-        bytes(b"\xfd")
-    );
+    assert_eq!(config.external_store.expect("one was given").rest, bytes(b"\xfd"));
     for bad in [&b"-\xff=1"[..], b"-h=\xff", b"--log-level=\xff"] {
         let exit = parse([&b"p"[..], bad].into_iter().map(bytes)).expect_err("it is bad");
         assert!(exit.stderr.starts_with("ERROR: ") && exit.stderr.contains('\u{fffd}'));
@@ -369,20 +292,13 @@ fn arguments_need_not_be_text() {
 
 #[test]
 fn help_and_version_come_before_any_error() {
-    for arguments in [
-        ["--help", "-x"],
-        ["-m=x", "-helpshort"],
-        ["--version", "--helpfull"],
-    ] {
+    for arguments in [["--help", "-x"], ["-m=x", "-helpshort"], ["--version", "--helpfull"]] {
         let exit = with(&arguments).expect_err("help was asked for");
         assert_eq!((exit.code, exit.stderr.as_str()), (1, ""));
         assert_eq!(exit.stdout, help_text(PROGRAM));
     }
     let exit = with(&["-m=1x", "-version", "-x"]).expect_err("the version was asked for");
-    let expected = format!(
-        "plasma-store-server version {}\n",
-        env!("CARGO_PKG_VERSION")
-    );
+    let expected = format!("plasma-store-server version {}\n", env!("CARGO_PKG_VERSION"));
     assert_eq!(exit, Exit::output(0, expected));
     assert_eq!(message(&["--help", "--nohelp", "-version=0"]), NEITHER);
 }
@@ -393,12 +309,7 @@ fn the_program_is_known_by_its_last_name() {
     assert_eq!(name("plasma_store"), "plasma_store");
     assert_eq!(name("./a/plasma_store"), "plasma_store");
     assert_eq!(program_name(None), PROGRAM);
-    assert_eq!(
-        parse(std::iter::empty())
-            .expect_err("nothing was given")
-            .stderr,
-        NEITHER
-    );
+    assert_eq!(parse(std::iter::empty()).expect_err("nothing was given").stderr, NEITHER);
 }
 
 #[test]
@@ -406,10 +317,7 @@ fn every_flag_is_in_the_texts() {
     let (help, table) = (help_text(PROGRAM), flags_markdown());
     assert!(help.lines().all(|line| line.len() <= 80), "{help}");
     for name in flags::FLAGS.iter().flat_map(|flag| flag.names) {
-        assert!(
-            help.contains(&dashed(name)) && table.contains(&dashed(name)),
-            "{name}"
-        );
+        assert!(help.contains(&dashed(name)) && table.contains(&dashed(name)), "{name}");
         assert!(flags::find_exactly(name.as_bytes()).is_some_and(|flag| flag.names.contains(name)));
     }
     assert!(flags::FLAGS.iter().all(|flag| !flag.help.is_empty()));
@@ -448,4 +356,21 @@ fn space_is_short_above_nine_tenths() {
                     container, you may need to pass an argument with the flag '--shm-size' to \
                     'docker run'.";
     assert_eq!(warning(95, 105).as_deref(), Some(expected));
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the test can bring the page up to date")]
+fn readme_lists_the_flags() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
+    let page = std::fs::read_to_string(path).expect("there is a README");
+    let (before, rest) = page.split_once("<!-- flags: ").expect("flags begin somewhere");
+    let (marker, rest) = rest.split_once('\n').expect("the marker is a line");
+    let (_, behind) = rest.split_once("<!-- end of flags -->").expect("flags end somewhere");
+    let table = flags_markdown();
+    let current = format!("{before}<!-- flags: {marker}\n\n{table}\n<!-- end of flags -->{behind}");
+    if std::env::var_os("UPDATE_README").is_some() {
+        std::fs::write(path, &current).expect("README can be written");
+    } else {
+        assert!(page == current, "README is out of date; UPDATE_README=1 cargo test readme");
+    }
 }

@@ -24,13 +24,8 @@ pub(super) struct Node {
 }
 
 impl Node {
-    pub(super) const VACANT: Self = Self {
-        size_bytes: 0,
-        older: NONE,
-        newer: NONE,
-        queue: QueueId::None,
-        pinned: false,
-    };
+    pub(super) const VACANT: Self =
+        Self { size_bytes: 0, older: NONE, newer: NONE, queue: QueueId::None, pinned: false };
 }
 
 /// The queue that a slot is in.
@@ -57,12 +52,7 @@ pub(super) struct Lru {
 
 impl Lru {
     pub(super) fn new() -> Self {
-        Self {
-            oldest: NONE,
-            newest: NONE,
-            count: 0,
-            bytes: 0,
-        }
+        Self { oldest: NONE, newest: NONE, count: 0, bytes: 0 }
     }
 
     /// The number of slots in the queue.
@@ -91,12 +81,7 @@ impl Lru {
 
     /// Takes out a slot that is in this queue.
     pub(super) fn remove(&mut self, nodes: &mut [Node], slot: Slot) {
-        let Node {
-            older,
-            newer,
-            size_bytes,
-            ..
-        } = nodes[slot.index()];
+        let Node { older, newer, size_bytes, .. } = nodes[slot.index()];
         match older {
             NONE => self.oldest = newer,
             older => nodes[older as usize].newer = newer,

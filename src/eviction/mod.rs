@@ -53,12 +53,7 @@ struct Ledger {
 
 impl Ledger {
     fn new(capacity_bytes: u64) -> Self {
-        Self {
-            lru: Lru::new(),
-            capacity_bytes,
-            evictions: 0,
-            evicted_bytes: 0,
-        }
+        Self { lru: Lru::new(), capacity_bytes, evictions: 0, evicted_bytes: 0 }
     }
 
     fn stats(&self, label: &[u8], original_capacity_bytes: u64) -> QueueStats {
@@ -144,11 +139,7 @@ impl Eviction {
             _ => return false,
         }
         let ledger = Ledger::new(quota_bytes);
-        let quota = Quota {
-            owner: client,
-            label: label.to_vec(),
-            ledger,
-        };
+        let quota = Quota { owner: client, label: label.to_vec(), ledger };
         match self.quotas.iter_mut().find(|entry| entry.is_none()) {
             Some(entry) => *entry = Some(quota),
             None => self.quotas.push(Some(quota)),
@@ -173,23 +164,14 @@ impl Eviction {
         }
         let node = &mut self.nodes[slot.index()];
         debug_assert_eq!(node.queue, QueueId::None, "a slot is inserted once");
-        *node = Node {
-            size_bytes,
-            pinned: true,
-            queue: QueueId::Unqueued,
-            ..Node::VACANT
-        };
+        *node = Node { size_bytes, pinned: true, queue: QueueId::Unqueued, ..Node::VACANT };
         self.pinned_bytes += size_bytes;
     }
 
     /// Somebody needs the object from now on. Nothing happens if it was pinned before.
     pub fn pin(&mut self, slot: Slot) {
         let node = &mut self.nodes[slot.index()];
-        debug_assert_ne!(
-            node.queue,
-            QueueId::None,
-            "only what was inserted can be pinned"
-        );
+        debug_assert_ne!(node.queue, QueueId::None, "only what was inserted can be pinned");
         if std::mem::replace(&mut node.pinned, true) {
             return;
         }
@@ -384,20 +366,14 @@ impl Eviction {
 
     /// The totals of each client's queue, in the order in which quotas were reserved.
     pub fn quota_stats(&self) -> impl Iterator<Item = QueueStats> {
-        let stats = |quota: &Quota| {
-            quota
-                .ledger
-                .stats(&quota.label, quota.ledger.capacity_bytes)
-        };
+        let stats = |quota: &Quota| quota.ledger.stats(&quota.label, quota.ledger.capacity_bytes);
         self.quotas.iter().flatten().map(stats)
     }
 
     /// Whether the object may be chosen by [`Eviction::take_victims`].
     #[must_use]
     pub fn is_evictable(&self, slot: Slot) -> bool {
-        self.nodes
-            .get(slot.index())
-            .is_some_and(|node| node.queue == QueueId::Global)
+        self.nodes.get(slot.index()).is_some_and(|node| node.queue == QueueId::Global)
     }
 
     /// Whether the object is pinned; `None` if the policy does not know it.
@@ -416,9 +392,7 @@ impl Eviction {
         let mut queued = 0;
         let ledgers = self.quotas.iter().enumerate().filter_map(|(index, quota)| {
             let index = u32::try_from(index).expect("few clients have a quota");
-            quota
-                .as_ref()
-                .map(|quota| (QueueId::Quota(index), &quota.ledger))
+            quota.as_ref().map(|quota| (QueueId::Quota(index), &quota.ledger))
         });
         let mut capacity_bytes = 0;
         for (id, ledger) in std::iter::once((QueueId::Global, &self.global)).chain(ledgers) {
@@ -426,10 +400,7 @@ impl Eviction {
             for slot in ledger.lru.iter(&self.nodes) {
                 let node = &self.nodes[slot.index()];
                 assert_eq!(node.queue, id, "a slot is in the queue that it says");
-                assert!(
-                    id != QueueId::Global || !node.pinned,
-                    "the shared queue has no pins"
-                );
+                assert!(id != QueueId::Global || !node.pinned, "the shared queue has no pins");
                 count += 1;
                 bytes += node.size_bytes;
             }
@@ -441,45 +412,27 @@ impl Eviction {
             queued += count;
             capacity_bytes += ledger.capacity_bytes;
         }
-        assert_eq!(
-            capacity_bytes, self.capacity_bytes,
-            "shares add up to the capacity"
-        );
+        assert_eq!(capacity_bytes, self.capacity_bytes, "shares add up to the capacity");
         let in_queue = |node: &&Node| !matches!(node.queue, QueueId::None | QueueId::Unqueued);
         assert_eq!(
             queued,
             self.nodes.iter().filter(in_queue).count(),
             "each queued slot is linked"
         );
-        let in_quota = || {
-            self.nodes
-                .iter()
-                .filter(|n| matches!(n.queue, QueueId::Quota(_)))
-        };
+        let in_quota = || self.nodes.iter().filter(|n| matches!(n.queue, QueueId::Quota(_)));
         assert_eq!(self.quota_objects, in_quota().count());
-        assert_eq!(
-            self.quota_pinned_objects,
-            in_quota().filter(|node| node.pinned).count()
-        );
+        assert_eq!(self.quota_pinned_objects, in_quota().filter(|node| node.pinned).count());
         let pinned = self.nodes.iter().filter(|node| node.pinned);
-        assert_eq!(
-            self.pinned_bytes,
-            pinned.map(|node| node.size_bytes).sum::<u64>()
-        );
+        assert_eq!(self.pinned_bytes, pinned.map(|node| node.size_bytes).sum::<u64>());
     }
 
     fn quota_of(&self, client: ClientId) -> Option<u32> {
         let mine = |quota: &Option<Quota>| quota.as_ref().is_some_and(|q| q.owner == client);
-        self.quotas
-            .iter()
-            .position(mine)
-            .and_then(|index| u32::try_from(index).ok())
+        self.quotas.iter().position(mine).and_then(|index| u32::try_from(index).ok())
     }
 
     fn quota(&self, index: u32) -> &Quota {
-        self.quotas[index as usize]
-            .as_ref()
-            .expect("a queue in use has an owner")
+        self.quotas[index as usize].as_ref().expect("a queue in use has an owner")
     }
 
     fn enqueue(&mut self, slot: Slot, queue: QueueId) {
@@ -498,9 +451,7 @@ impl Eviction {
     }
 
     fn count_eviction(&mut self, slot: Slot) {
-        let Node {
-            size_bytes, queue, ..
-        } = self.nodes[slot.index()];
+        let Node { size_bytes, queue, .. } = self.nodes[slot.index()];
         if let Some(ledger) = ledger_mut(&mut self.global, &mut self.quotas, queue) {
             ledger.evictions += 1;
             ledger.evicted_bytes += size_bytes;
@@ -517,12 +468,9 @@ fn ledger_mut<'a>(
     match queue {
         QueueId::None | QueueId::Unqueued => None,
         QueueId::Global => Some(global),
-        QueueId::Quota(index) => Some(
-            &mut quotas[index as usize]
-                .as_mut()
-                .expect("a queue in use has an owner")
-                .ledger,
-        ),
+        QueueId::Quota(index) => {
+            Some(&mut quotas[index as usize].as_mut().expect("a queue in use has an owner").ledger)
+        }
     }
 }
 
@@ -530,14 +478,8 @@ fn ledger_mut<'a>(
 mod tests {
     use super::*;
 
-    const ALICE: ClientId = ClientId {
-        index: 0,
-        generation: 0,
-    };
-    const BOB: ClientId = ClientId {
-        index: 1,
-        generation: 0,
-    };
+    const ALICE: ClientId = ClientId { index: 0, generation: 0 };
+    const BOB: ClientId = ClientId { index: 1, generation: 0 };
 
     /// Creates and unpins one object per size, in slots from `first` on.
     fn fill(policy: &mut Eviction, client: ClientId, first: u32, sizes: &[u64]) {

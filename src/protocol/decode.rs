@@ -43,10 +43,7 @@ pub fn decode<'a>(
             create_and_seal_batch(body, &mut scratch.objects)?;
             let evict_if_full =
                 table::<wire::CreateAndSealBatchRequest>(kind, body)?.evict_if_full();
-            Ok(Request::CreateAndSealBatch {
-                evict_if_full,
-                objects: &scratch.objects,
-            })
+            Ok(Request::CreateAndSealBatch { evict_if_full, objects: &scratch.objects })
         }
         kind::ABORT_REQUEST => {
             let table = table::<wire::AbortRequest>(kind, body)?;
@@ -54,19 +51,13 @@ pub fn decode<'a>(
         }
         kind::SEAL_REQUEST => {
             let table = table::<wire::SealRequest>(kind, body)?;
-            Ok(Request::Seal(
-                object_id(table.object_id())?,
-                digest(table.digest())?,
-            ))
+            Ok(Request::Seal(object_id(table.object_id())?, digest(table.digest())?))
         }
         kind::GET_REQUEST => {
             let table = table::<wire::GetRequest>(kind, body)?;
             let timeout = GetTimeout::from_wire(table.timeout_ms());
             object_ids(table.object_ids(), &mut scratch.ids)?;
-            Ok(Request::Get {
-                ids: &scratch.ids,
-                timeout,
-            })
+            Ok(Request::Get { ids: &scratch.ids, timeout })
         }
         kind::RELEASE_REQUEST => {
             let table = table::<wire::ReleaseRequest>(kind, body)?;
@@ -83,20 +74,13 @@ pub fn decode<'a>(
         kind::EVICT_REQUEST => {
             let bytes = table::<wire::EvictRequest>(kind, body)?.num_bytes();
             // A negative number of the client's, which evicts nothing.
-            let bytes = if i64::try_from(bytes).is_ok() {
-                bytes
-            } else {
-                0
-            };
+            let bytes = if i64::try_from(bytes).is_ok() { bytes } else { 0 };
             Ok(Request::Evict { bytes })
         }
         kind::SET_OPTIONS_REQUEST => {
             let table = table::<wire::SetOptionsRequest>(kind, body)?;
             let name = table.client_name().bytes();
-            Ok(Request::SetOptions {
-                name,
-                quota_bytes: table.output_memory_quota(),
-            })
+            Ok(Request::SetOptions { name, quota_bytes: table.output_memory_quota() })
         }
         kind::REFRESH_LRU_REQUEST => {
             let table = table::<wire::RefreshLruRequest>(kind, body)?;
@@ -126,10 +110,7 @@ fn create_and_seal(body: &[u8]) -> Result<Request<'_>, Violation> {
         metadata: table.metadata().bytes(),
         digest: digest(table.digest())?,
     };
-    Ok(Request::CreateAndSeal {
-        evict_if_full: table.evict_if_full(),
-        object,
-    })
+    Ok(Request::CreateAndSeal { evict_if_full: table.evict_if_full(), object })
 }
 
 fn create_and_seal_batch<'a>(
@@ -141,11 +122,7 @@ fn create_and_seal_batch<'a>(
     let ids = table.object_ids();
     let (data, metadata, digests) = (table.data(), table.metadata(), table.digest());
     for vector in [&data, &metadata, &digests] {
-        check_count(
-            kind,
-            ids.len(),
-            i64::try_from(vector.len()).unwrap_or(i64::MAX),
-        )?;
+        check_count(kind, ids.len(), i64::try_from(vector.len()).unwrap_or(i64::MAX))?;
     }
     for index in 0..ids.len() {
         objects.push(NewObject {
@@ -170,11 +147,7 @@ fn check_count(kind: i64, expected: usize, found: i64) -> Result<(), Violation> 
     if usize::try_from(found) == Ok(expected) {
         Ok(())
     } else {
-        Err(Violation::Count {
-            kind,
-            expected,
-            found,
-        })
+        Err(Violation::Count { kind, expected, found })
     }
 }
 
@@ -189,20 +162,14 @@ where
         max_tables: 1,
         ..VerifierOptions::default()
     };
-    flatbuffers::root_with_opts::<T>(&options, body).map_err(|error| Violation::Body {
-        kind,
-        reason: describe(&error),
-    })
+    flatbuffers::root_with_opts::<T>(&options, body)
+        .map_err(|error| Violation::Body { kind, reason: describe(&error) })
 }
 
 /// The verifier's finding in one line, without its trace through the tables.
 fn describe(error: &InvalidFlatbuffer) -> String {
     let text = error.to_string();
-    text.lines()
-        .next()
-        .unwrap_or_default()
-        .trim_end_matches('.')
-        .to_owned()
+    text.lines().next().unwrap_or_default().trim_end_matches('.').to_owned()
 }
 
 fn object_id(bytes: Vector<'_, u8>) -> Result<ObjectId, Violation> {
@@ -218,8 +185,5 @@ fn object_ids(vector: Bytes<'_>, ids: &mut SmallVec<[ObjectId; 4]>) -> Result<()
 }
 
 fn digest(bytes: Vector<'_, u8>) -> Result<Digest, Violation> {
-    bytes
-        .bytes()
-        .try_into()
-        .map_err(|_| Violation::DigestLength(bytes.len()))
+    bytes.bytes().try_into().map_err(|_| Violation::DigestLength(bytes.len()))
 }

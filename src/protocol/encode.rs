@@ -42,32 +42,23 @@ impl Encoder {
             }
             Reply::Create { id, outcome } => self.create(id, outcome),
             Reply::CreateAndSeal(status) => {
-                let args = wire::CreateAndSealReplyArgs {
-                    error: error(*status),
-                };
+                let args = wire::CreateAndSealReplyArgs { error: error(*status) };
                 let root = wire::CreateAndSealReply::create(&mut self.builder, &args);
                 self.finish(root, kind::CREATE_AND_SEAL_REPLY)
             }
             Reply::CreateAndSealBatch(status) => {
-                let args = wire::CreateAndSealBatchReplyArgs {
-                    error: error(*status),
-                };
+                let args = wire::CreateAndSealBatchReplyArgs { error: error(*status) };
                 let root = wire::CreateAndSealBatchReply::create(&mut self.builder, &args);
                 self.finish(root, kind::CREATE_AND_SEAL_BATCH_REPLY)
             }
             Reply::Abort(id) => {
-                let args = wire::AbortReplyArgs {
-                    object_id: Some(self.bytes(&id.0)),
-                };
+                let args = wire::AbortReplyArgs { object_id: Some(self.bytes(&id.0)) };
                 let root = wire::AbortReply::create(&mut self.builder, &args);
                 self.finish(root, kind::ABORT_REPLY)
             }
             Reply::Seal(id, status) => {
                 let object_id = Some(self.bytes(&id.0));
-                let args = wire::SealReplyArgs {
-                    object_id,
-                    error: error(*status),
-                };
+                let args = wire::SealReplyArgs { object_id, error: error(*status) };
                 let root = wire::SealReply::create(&mut self.builder, &args);
                 self.finish(root, kind::SEAL_REPLY)
             }
@@ -75,18 +66,13 @@ impl Encoder {
             Reply::Delete(outcomes) => self.delete(outcomes),
             Reply::Contains(id, sealed) => {
                 let object_id = Some(self.bytes(&id.0));
-                let args = wire::ContainsReplyArgs {
-                    object_id,
-                    has_object: i32::from(*sealed),
-                };
+                let args = wire::ContainsReplyArgs { object_id, has_object: i32::from(*sealed) };
                 let root = wire::ContainsReply::create(&mut self.builder, &args);
                 self.finish(root, kind::CONTAINS_REPLY)
             }
             Reply::List(objects) => {
                 let rows: Vec<_> = objects.iter().map(|object| self.row(object)).collect();
-                let args = wire::ListReplyArgs {
-                    objects: Some(self.builder.create_vector(&rows)),
-                };
+                let args = wire::ListReplyArgs { objects: Some(self.builder.create_vector(&rows)) };
                 let root = wire::ListReply::create(&mut self.builder, &args);
                 self.finish(root, kind::LIST_REPLY)
             }
@@ -96,16 +82,12 @@ impl Encoder {
                 self.finish(root, kind::EVICT_REPLY)
             }
             Reply::SetOptions(status) => {
-                let args = wire::SetOptionsReplyArgs {
-                    error: error(*status),
-                };
+                let args = wire::SetOptionsReplyArgs { error: error(*status) };
                 let root = wire::SetOptionsReply::create(&mut self.builder, &args);
                 self.finish(root, kind::SET_OPTIONS_REPLY)
             }
             Reply::DebugString(text) => {
-                let args = wire::GetDebugStringReplyArgs {
-                    debug_string: Some(self.bytes(text)),
-                };
+                let args = wire::GetDebugStringReplyArgs { debug_string: Some(self.bytes(text)) };
                 let root = wire::GetDebugStringReply::create(&mut self.builder, &args);
                 self.finish(root, kind::DEBUG_STRING_REPLY)
             }
@@ -161,19 +143,14 @@ impl Encoder {
 
     fn get(&mut self, reply: &GetReply) -> i64 {
         let ids = self.ids(reply.objects.iter().map(|(id, _)| id));
-        let specs = reply
-            .objects
-            .iter()
-            .map(|(_, place)| place.as_ref().map_or_else(missing, spec));
+        let specs =
+            reply.objects.iter().map(|(_, place)| place.as_ref().map_or_else(missing, spec));
         let specs = self.builder.create_vector_from_iter(specs);
         let fds = reply.segments.iter().map(|info| info.segment.0);
         let fds = self.builder.create_vector_from_iter(fds);
-        let sizes = self
-            .builder
-            .create_vector_from_iter(reply.segments.iter().map(mmap_size));
-        let handles: Written<ForwardsUOffset<wire::CudaHandle<'static>>> = self
-            .builder
-            .create_vector::<WIPOffset<wire::CudaHandle<'static>>>(&[]);
+        let sizes = self.builder.create_vector_from_iter(reply.segments.iter().map(mmap_size));
+        let handles: Written<ForwardsUOffset<wire::CudaHandle<'static>>> =
+            self.builder.create_vector::<WIPOffset<wire::CudaHandle<'static>>>(&[]);
         let args = wire::GetReplyArgs {
             object_ids: Some(ids),
             plasma_objects: Some(specs),
@@ -218,12 +195,7 @@ impl Encoder {
 
     fn notice(&mut self, notice: &Notice) -> WIPOffset<wire::ObjectInfo<'static>> {
         let args = match notice {
-            Notice::Sealed {
-                id,
-                data_bytes,
-                metadata_bytes,
-                digest,
-            } => wire::ObjectInfoArgs {
+            Notice::Sealed { id, data_bytes, metadata_bytes, digest } => wire::ObjectInfoArgs {
                 object_id: Some(self.bytes(&id.0)),
                 data_size: to_signed(*data_bytes),
                 metadata_size: to_signed(*metadata_bytes),

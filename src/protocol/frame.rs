@@ -68,13 +68,7 @@ impl FrameBuffer {
     /// An empty buffer.
     #[must_use]
     pub fn new(limits: BodyLimits) -> Self {
-        Self {
-            limits,
-            bytes: Vec::new(),
-            start: 0,
-            skipping: None,
-            passed: 0,
-        }
+        Self { limits, bytes: Vec::new(), start: 0, skipping: None, passed: 0 }
     }
 
     /// Appends what was received.
@@ -143,11 +137,7 @@ impl FrameBuffer {
             return Ok(None);
         }
         let body_start = self.start + HEADER_BYTES;
-        Ok(Some(Frame::Message {
-            kind,
-            body: body_start..body_start + length,
-            brings_descriptor,
-        }))
+        Ok(Some(Frame::Message { kind, body: body_start..body_start + length, brings_descriptor }))
     }
 
     /// Drops the frame that [`FrameBuffer::peek`] returned and gives the position in the stream
@@ -155,11 +145,7 @@ impl FrameBuffer {
     pub fn consume(&mut self, frame: &Frame) -> u64 {
         match frame {
             Frame::TooLarge(_) => self.skipping = None,
-            Frame::Message {
-                body,
-                brings_descriptor,
-                ..
-            } => {
+            Frame::Message { body, brings_descriptor, .. } => {
                 self.drop_front(body.end - self.start + usize::from(*brings_descriptor));
             }
         }
@@ -235,11 +221,8 @@ fn header_fields(header: &[u8; HEADER_BYTES]) -> [i64; 3] {
 mod tests {
     use super::*;
 
-    const LIMITS: BodyLimits = BodyLimits {
-        small_bytes: 1000,
-        list_bytes: 10_000,
-        payload_bytes: 5000,
-    };
+    const LIMITS: BodyLimits =
+        BodyLimits { small_bytes: 1000, list_bytes: 10_000, payload_bytes: 5000 };
 
     fn frame(kind: i64, body: &[u8]) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -304,38 +287,20 @@ mod tests {
         };
         assert_eq!(header(1, 19, 0), Err(Violation::Version(1)));
         for unknown in [-1, 2, 12, 24, 25, 26, 27, 36, i64::MAX, i64::MIN] {
-            assert_eq!(
-                header(0, unknown, 0),
-                Err(Violation::UnknownMessage(unknown))
-            );
+            assert_eq!(header(0, unknown, 0), Err(Violation::UnknownMessage(unknown)));
         }
         for length in [-1, 1001, i64::MAX, i64::MIN] {
-            assert_eq!(
-                header(0, 1, length),
-                Err(Violation::BodyLength { kind: 1, length })
-            );
+            assert_eq!(header(0, 1, length), Err(Violation::BodyLength { kind: 1, length }));
         }
-        assert_eq!(
-            header(0, 9, 10_001),
-            Err(Violation::BodyLength {
-                kind: 9,
-                length: 10_001
-            })
-        );
+        assert_eq!(header(0, 9, 10_001), Err(Violation::BodyLength { kind: 9, length: 10_001 }));
         assert_eq!(header(0, 9, 10_000), Ok(None));
         let length = 1 << 31;
-        assert_eq!(
-            header(0, 3, length),
-            Err(Violation::BodyLength { kind: 3, length })
-        );
+        assert_eq!(header(0, 3, length), Err(Violation::BodyLength { kind: 3, length }));
     }
 
     #[test]
     fn memory_is_given_back_after_a_large_frame() {
-        let mut buffer = FrameBuffer::new(BodyLimits {
-            payload_bytes: 1 << 24,
-            ..LIMITS
-        });
+        let mut buffer = FrameBuffer::new(BodyLimits { payload_bytes: 1 << 24, ..LIMITS });
         buffer.push(&frame(kind::CREATE_AND_SEAL_REQUEST, &vec![0; 1 << 20]));
         let frame = buffer.peek().unwrap().unwrap();
         buffer.consume(&frame);

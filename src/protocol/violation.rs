@@ -60,25 +60,15 @@ impl fmt::Display for Violation {
             Self::Version(version) => write!(f, "protocol version {version} instead of 0"),
             Self::UnknownMessage(kind) => write!(f, "there is no request number {kind}"),
             Self::BodyLength { kind, length } => {
-                write!(
-                    f,
-                    "a body of {length} bytes is not allowed for request {kind}"
-                )
+                write!(f, "a body of {length} bytes is not allowed for request {kind}")
             }
             Self::Body { kind, reason } => {
                 write!(f, "the body of request {kind} is malformed: {reason}")
             }
             Self::IdLength(length) => write!(f, "an object id of {length} bytes instead of 20"),
             Self::DigestLength(length) => write!(f, "a digest of {length} bytes instead of 8"),
-            Self::Count {
-                kind,
-                expected,
-                found,
-            } => {
-                write!(
-                    f,
-                    "request {kind} counts {found} entries where it has {expected}"
-                )
+            Self::Count { kind, expected, found } => {
+                write!(f, "request {kind} counts {found} entries where it has {expected}")
             }
             Self::SealOfSealed(id) => write!(f, "seal of object {id}, which is sealed"),
             Self::AbortOfForeign(id) => {

@@ -1,13 +1,13 @@
 //! One client, as the event loop sees it.
 
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use mio::net::UnixStream;
 use mio::unix::SourceFd;
 use mio::{Interest, Registry, Token};
 use smallvec::SmallVec;
 
-use super::output::{Frames, Output};
+use super::output::{Flushed, Frames, Output};
 use crate::ids::ClientId;
 use crate::protocol::frame::FrameBuffer;
 
@@ -71,11 +71,7 @@ impl Connection {
     pub(super) fn take_descriptors(&mut self, position: u64) -> SmallVec<[OwnedFd; 2]> {
         let (their_position, descriptors) = &mut self.descriptors;
         let taken = std::mem::take(descriptors);
-        if *their_position == position {
-            taken
-        } else {
-            SmallVec::new()
-        }
+        if *their_position == position { taken } else { SmallVec::new() }
     }
 
     /// Has the poll tell when the socket is writable, or no longer. While nothing waits the poll is
@@ -89,11 +85,8 @@ impl Connection {
         if std::mem::replace(&mut self.awaits_writable, awaits) == awaits {
             return Ok(());
         }
-        let interest = if awaits {
-            Interest::READABLE | Interest::WRITABLE
-        } else {
-            Interest::READABLE
-        };
+        let interest =
+            if awaits { Interest::READABLE | Interest::WRITABLE } else { Interest::READABLE };
         registry.reregister(&mut self.stream, token, interest)
     }
 }
@@ -102,38 +95,54 @@ impl Connection {
 #[derive(Debug)]
 pub(super) struct Subscription {
     socket: OwnedFd,
-    pub(super) frames: Frames,
-    /// The socket is full, and the poll tells when it is writable again.
-    pub(super) blocked: bool,
+    frames: Frames,
+    /// The socket is full, and the poll tells when it is writable again. While it is not full the
+    /// poll is not asked, see [`Connection::await_writable`].
+    blocked: bool,
 }
 
 impl Subscription {
-    /// Takes over a socket from a client and asks the poll about it.
+    /// Takes over a socket from a client.
+    pub(super) fn new(socket: OwnedFd) -> Self {
+        Self { socket, frames: Frames::default(), blocked: false }
+    }
+
+    /// Appends a frame, and returns how many bytes wait then.
+    pub(super) fn push(&mut self, frame: &[u8]) -> usize {
+        self.frames.push(frame);
+        self.frames.waiting_bytes()
+    }
+
+    /// Whether nothing can be sent until the poll says so.
+    pub(super) fn is_blocked(&self) -> bool {
+        self.blocked
+    }
+
+    /// Sends what the socket takes. The socket's own flags are the client's, and a wait would stop
+    /// everybody; so each send says that it does not want to wait.
     ///
     /// # Errors
     ///
-    /// If it is nothing that can be polled.
-    pub(super) fn new(socket: OwnedFd, registry: &Registry, token: Token) -> std::io::Result<Self> {
-        registry.register(
-            &mut SourceFd(&socket.as_raw_fd()),
-            token,
-            Interest::WRITABLE,
-        )?;
-        Ok(Self {
-            socket,
-            frames: Frames::default(),
-            blocked: false,
-        })
-    }
-
-    pub(super) fn socket(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+    /// If the other end is closed, or it is no socket at all.
+    pub(super) fn flush(&mut self, registry: &Registry, token: Token) -> std::io::Result<()> {
+        let blocked = self.frames.flush(self.socket.as_fd())? == Flushed::Blocked;
+        if blocked == std::mem::replace(&mut self.blocked, blocked) {
+            return Ok(());
+        }
+        let number = self.socket.as_raw_fd();
+        if blocked {
+            registry.register(&mut SourceFd(&number), token, Interest::WRITABLE)
+        } else {
+            registry.deregister(&mut SourceFd(&number))
+        }
     }
 
     /// Gives the socket up. The client may have kept a copy of it, so that closing ours is not
     /// enough to make the poll forget it.
     pub(super) fn end(self, registry: &Registry) {
-        if let Err(error) = registry.deregister(&mut SourceFd(&self.socket.as_raw_fd())) {
+        if self.blocked
+            && let Err(error) = registry.deregister(&mut SourceFd(&self.socket.as_raw_fd()))
+        {
             log::debug!("a notification socket was not polled: {error}");
         }
     }

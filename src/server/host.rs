@@ -76,19 +76,13 @@ impl Host {
             return self.arena.create_segment(least_bytes).or_else(|error| {
                 // With exactly as many huge pages as the capacity takes, the first page is lacking.
                 let first = self.segments.is_empty();
-                if first {
-                    self.arena.create_segment(min_bytes)
-                } else {
-                    Err(error)
-                }
+                if first { self.arena.create_segment(min_bytes) } else { Err(error) }
             });
         }
         let mut refusal = io::Error::from(io::ErrorKind::OutOfMemory);
         for factor in RANGE_FACTORS {
             let wanted_bytes = self.capacity_bytes.saturating_mul(factor);
-            let range_bytes = wanted_bytes
-                .saturating_add(self.waste_bytes)
-                .max(least_bytes);
+            let range_bytes = wanted_bytes.saturating_add(self.waste_bytes).max(least_bytes);
             let Some(range_bytes) = range_bytes.checked_next_multiple_of(RANGE_UNIT_BYTES) else {
                 continue;
             };
@@ -105,20 +99,14 @@ impl Host {
         let range_bytes = segment.range_bytes();
         self.segments.push(Arc::new(segment));
         let number = i32::try_from(self.segments.len()).expect("there are few segments");
-        SegmentInfo {
-            segment: SegmentId(number),
-            range_bytes,
-        }
+        SegmentInfo { segment: SegmentId(number), range_bytes }
     }
 
     /// Whether a limited file system can hold what is handed out, and how to make sure of it.
     fn check_space(&self, extent: Extent, live_bytes: u64) -> io::Result<Reservation> {
         let segment = self.segment(extent.segment);
         let space = segment.space()?;
-        let other_segments = self
-            .segments
-            .iter()
-            .filter(|other| !Arc::ptr_eq(other, segment));
+        let other_segments = self.segments.iter().filter(|other| !Arc::ptr_eq(other, segment));
         let mut reachable_bytes = space.used_bytes + space.free_bytes;
         for other in other_segments {
             reachable_bytes += other.space()?.used_bytes;
@@ -139,11 +127,7 @@ impl Host {
         // learn what fits. The sum above has to be enough then: reserving would take seconds, and
         // leave nothing for anybody else.
         let is_large_part = length_bytes > space.free_bytes / 2;
-        Ok(if is_large_part {
-            Reservation::Ready
-        } else {
-            Reservation::Slow
-        })
+        Ok(if is_large_part { Reservation::Ready } else { Reservation::Slow })
     }
 }
 
@@ -165,11 +149,10 @@ impl Backing for Host {
         if !self.arena.is_limited() {
             return Reservation::Ready;
         }
-        self.check_space(extent, live_bytes)
-            .unwrap_or_else(|error| {
-                log::debug!("cannot reserve {} bytes: {error}", extent.size_bytes);
-                Reservation::Full
-            })
+        self.check_space(extent, live_bytes).unwrap_or_else(|error| {
+            log::debug!("cannot reserve {} bytes: {error}", extent.size_bytes);
+            Reservation::Full
+        })
     }
 
     fn write(&mut self, extent: Extent, data: &[u8], metadata: &[u8]) -> Result<(), Unavailable> {
@@ -179,10 +162,7 @@ impl Backing for Host {
             .write_at(data, extent.offset_bytes)
             .and_then(|()| segment.write_at(metadata, metadata_offset));
         write.map_err(|error| {
-            log::warn!(
-                "cannot write an object of {} bytes: {error}",
-                extent.size_bytes
-            );
+            log::warn!("cannot write an object of {} bytes: {error}", extent.size_bytes);
             Unavailable
         })
     }

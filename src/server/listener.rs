@@ -51,10 +51,7 @@ impl Listener {
     /// # Errors
     ///
     /// If something else is there, or the system refuses.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the socket that everything is about"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "this is the socket that everything is about")]
     pub(super) fn bind(path: &Path) -> Result<Self, ListenError> {
         match fs::symlink_metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -65,23 +62,15 @@ impl Listener {
             }
         }
         let socket = UnixListener::bind(path)?;
-        let identity = fs::symlink_metadata(path)
-            .ok()
-            .map(|metadata| identity(&metadata));
-        Ok(Self {
-            socket,
-            path: path.to_owned(),
-            identity,
-        })
+        let identity = fs::symlink_metadata(path).ok().map(|metadata| identity(&metadata));
+        Ok(Self { socket, path: path.to_owned(), identity })
     }
 }
 
 impl Drop for Listener {
     #[expect(clippy::disallowed_methods, reason = "the file was made by `bind`")]
     fn drop(&mut self) {
-        let now = fs::symlink_metadata(&self.path)
-            .ok()
-            .map(|metadata| identity(&metadata));
+        let now = fs::symlink_metadata(&self.path).ok().map(|metadata| identity(&metadata));
         if now.is_some()
             && now == self.identity
             && let Err(error) = fs::remove_file(&self.path)

@@ -108,25 +108,14 @@ struct Clock {
 }
 
 impl Clock {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the loop tells everybody else the time"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "the loop tells everybody else the time")]
     fn new() -> Self {
-        Self {
-            started: Instant::now(),
-            now: Moment::default(),
-        }
+        Self { started: Instant::now(), now: Moment::default() }
     }
 
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the loop tells everybody else the time"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "the loop tells everybody else the time")]
     fn update(&mut self) {
-        let unix = SystemTime::now()
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .unwrap_or_default();
+        let unix = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         self.now = Moment {
             elapsed: self.started.elapsed(),
             unix_s: i64::try_from(unix.as_secs()).unwrap_or(i64::MAX),
@@ -195,9 +184,7 @@ impl Server {
     // ---- connections ----
 
     fn is_accept_due(&self) -> bool {
-        self.accepting
-            .paused_until
-            .is_some_and(|until| until <= self.clock.now.elapsed)
+        self.accepting.paused_until.is_some_and(|until| until <= self.clock.now.elapsed)
     }
 
     fn accept(&mut self) {
@@ -223,11 +210,7 @@ impl Server {
     fn pause_accepting(&mut self, reason: &str) {
         let now = self.clock.now.elapsed;
         self.accepting.paused_until = Some(now + ACCEPT_PAUSE);
-        if self
-            .accepting
-            .logged_at
-            .is_none_or(|at| now >= at + ACCEPT_LOG_PAUSE)
-        {
+        if self.accepting.logged_at.is_none_or(|at| now >= at + ACCEPT_LOG_PAUSE) {
             self.accepting.logged_at = Some(now);
             log::warn!("new connections have to wait: {reason}");
         }
@@ -237,11 +220,7 @@ impl Server {
         let client = self.store.handle_connect();
         let index = client.index as usize;
         let token = token(index);
-        if let Err(error) = self
-            .poll
-            .registry()
-            .register(&mut stream, token, Interest::READABLE)
-        {
+        if let Err(error) = self.poll.registry().register(&mut stream, token, Interest::READABLE) {
             log::warn!("cannot serve a new connection: {error}");
             self.store.handle_disconnect(client, &mut self.host);
             return;
@@ -271,16 +250,12 @@ impl Server {
             self.accepting.paused_until = Some(Duration::ZERO);
         }
         drop(connection.stream);
-        self.store
-            .handle_disconnect(connection.client, &mut self.host);
+        self.store.handle_disconnect(connection.client, &mut self.host);
     }
 
     fn close(&mut self, index: usize, violation: &Violation) {
         if let Some(connection) = &self.connections[index] {
-            log::warn!(
-                "closing the connection of client {}: {violation}",
-                connection.client
-            );
+            log::warn!("closing the connection of client {}: {violation}", connection.client);
             self.disconnect(index);
         }
     }
@@ -412,10 +387,7 @@ impl Server {
         let mut scratch = Scratch::default();
         let request = match frame {
             Frame::TooLarge(what) => Ok(Request::TooLarge(*what)),
-            Frame::Message {
-                kind: kind::SUBSCRIBE_REQUEST,
-                ..
-            } => {
+            Frame::Message { kind: kind::SUBSCRIBE_REQUEST, .. } => {
                 return self.subscribe(index, frame);
             }
             Frame::Message { kind, body, .. } => {
@@ -435,9 +407,7 @@ impl Server {
         };
         let again = connection.retrying;
         let now = self.clock.now;
-        let progress = self
-            .store
-            .handle_request(now, client, &request, again, &mut self.host);
+        let progress = self.store.handle_request(now, client, &request, again, &mut self.host);
         connection.paused = progress != Progress::Done;
         connection.retrying = progress == Progress::Retry;
         if progress != Progress::Retry {
@@ -461,9 +431,7 @@ impl Server {
             return;
         }
         let (now, request) = (self.clock.now, Request::Subscribe);
-        let progress = self
-            .store
-            .handle_request(now, client, &request, false, &mut self.host);
+        let progress = self.store.handle_request(now, client, &request, false, &mut self.host);
         debug_assert_eq!(progress, Progress::Done);
         self.apply_effects();
     }
@@ -478,11 +446,8 @@ impl Server {
         let (Some(socket), None) = (descriptors.next(), descriptors.next()) else {
             return Err(format!("its message has {count} descriptors instead of 1"));
         };
-        let token = Token(token(index).0 + 1);
-        let subscription = Subscription::new(socket, self.poll.registry(), token)
-            .map_err(|error| format!("its descriptor cannot be polled: {error}"))?;
         if let Some(connection) = &mut self.connections[index] {
-            connection.subscription = Some(subscription);
+            connection.subscription = Some(Subscription::new(socket));
             self.subscribers.push(index);
         }
         Ok(())
@@ -537,30 +502,18 @@ impl Server {
                     self.make_ready(index);
                 }
             }
-            Effect::Reserve {
-                transfer,
-                allocation,
-            } => {
+            Effect::Reserve { transfer, allocation } => {
                 let segment = self.host.segment(allocation.extent.segment).clone();
-                self.memory_worker
-                    .submit(Job::Reserve(transfer, segment, allocation.extent));
+                self.memory_worker.submit(Job::Reserve(transfer, segment, allocation.extent));
             }
             Effect::ReleasePages(allocation) => {
                 let segment = self.host.segment(allocation.extent.segment).clone();
                 self.memory_worker.submit(Job::Release(segment, allocation));
             }
-            Effect::Spill {
-                transfer,
-                key,
-                allocation,
-            } => {
+            Effect::Spill { transfer, key, allocation } => {
                 self.submit_external(Job::Spill(transfer, key, self.locate(allocation)));
             }
-            Effect::Restore {
-                transfer,
-                key,
-                allocation,
-            } => {
+            Effect::Restore { transfer, key, allocation } => {
                 self.submit_external(Job::Restore(transfer, key, self.locate(allocation)));
             }
             Effect::Forget(key) => self.submit_external(Job::Forget(key)),
@@ -574,9 +527,7 @@ impl Server {
 
     fn submit_external(&self, job: Job) {
         let worker = self.external_worker.as_ref();
-        worker
-            .expect("the store spills only if it was told of an external store")
-            .submit(job);
+        worker.expect("the store spills only if it was told of an external store").submit(job);
     }
 
     fn take_reports(&mut self) {
@@ -591,8 +542,7 @@ impl Server {
                 }
                 Done::Restored(transfer, done) => {
                     let now = self.clock.now;
-                    self.store
-                        .handle_restored(now, transfer, done, &mut self.host);
+                    self.store.handle_restored(now, transfer, done, &mut self.host);
                 }
             }
             self.apply_effects();
@@ -623,9 +573,7 @@ impl Server {
         };
         let Self { host, poll, .. } = self;
         let descriptor = |segment: SegmentId| host.descriptor(segment);
-        let flushed = connection
-            .output
-            .flush(connection.stream.as_fd(), descriptor);
+        let flushed = connection.output.flush(connection.stream.as_fd(), descriptor);
         let result = flushed.and_then(|flushed| {
             let blocked = flushed == Flushed::Blocked;
             connection.await_writable(blocked, poll.registry(), token(index))
@@ -653,9 +601,8 @@ impl Server {
             let Some(subscription) = &mut connection.subscription else {
                 continue;
             };
-            subscription.frames.push(&self.frame);
-            let waiting_bytes = subscription.frames.waiting_bytes();
-            if !subscription.blocked {
+            let waiting_bytes = subscription.push(&self.frame);
+            if !subscription.is_blocked() {
                 self.flush_subscription(index);
             } else if waiting_bytes > self.limits.max_notification_bytes {
                 log::warn!(
@@ -675,22 +622,11 @@ impl Server {
         let Some(subscription) = &mut connection.subscription else {
             return;
         };
-        // The socket's own flags are the client's, and a wait would stop everybody; so each send
-        // says that it does not want to wait.
-        let Subscription { frames, .. } = subscription;
-        let mut frames = std::mem::take(frames);
-        let flushed = frames.flush(subscription.socket());
-        subscription.frames = frames;
-        match flushed {
-            Ok(flushed) => subscription.blocked = flushed == Flushed::Blocked,
-            Err(error) => {
-                log::debug!(
-                    "the subscription of client {} ends: {error}",
-                    connection.client
-                );
-                let ended = connection.subscription.take();
-                self.end_subscription(index, ended);
-            }
+        let token = Token(token(index).0 + 1);
+        if let Err(error) = subscription.flush(self.poll.registry(), token) {
+            log::debug!("the subscription of client {} ends: {error}", connection.client);
+            let ended = connection.subscription.take();
+            self.end_subscription(index, ended);
         }
     }
 
@@ -730,10 +666,6 @@ impl Workers {
             Some(store) => Some(Worker::start("plasma-external", Some(store), &reports)?),
             None => None,
         };
-        Ok(Self {
-            memory,
-            external,
-            reports: receiver,
-        })
+        Ok(Self { memory, external, reports: receiver })
     }
 }

@@ -31,9 +31,7 @@ impl Signals {
         blocked.add(Signal::SIGXFSZ);
         blocked.thread_block()?;
         let flags = SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC;
-        Ok(Self {
-            descriptor: SignalFd::with_flags(&ending, flags)?,
-        })
+        Ok(Self { descriptor: SignalFd::with_flags(&ending, flags)? })
     }
 
     /// Has the poll tell when one has come.
@@ -42,11 +40,7 @@ impl Signals {
     ///
     /// If the kernel refuses.
     pub(super) fn register(&self, registry: &Registry, token: Token) -> io::Result<()> {
-        registry.register(
-            &mut SourceFd(&self.descriptor.as_raw_fd()),
-            token,
-            Interest::READABLE,
-        )
+        registry.register(&mut SourceFd(&self.descriptor.as_raw_fd()), token, Interest::READABLE)
     }
 
     /// The name of a signal that has come.

@@ -50,10 +50,7 @@ pub fn run(config: &Config) -> Result<(), StartError> {
     let signals = Signals::new().map_err(failed("cannot take over signals"))?;
     set_process_name();
     raise_descriptor_limit();
-    log::info!(
-        "{}",
-        config::memory_line(config.capacity_bytes.cast_signed())
-    );
+    log::info!("{}", config::memory_line(config.capacity_bytes.cast_signed()));
     log::info!("{}", config::backing_line(&config.backing));
     warn_of_space(config);
     let mut server = start(config, signals)?;
@@ -78,22 +75,15 @@ fn start(config: &Config, signals: Signals) -> Result<Server, StartError> {
         opened.ok_or_else(|| StartError(format!("no such external store \"{}\"", endpoint.name)))
     });
     let store_outside = store_outside.transpose()?;
-    let Workers {
-        memory,
-        external,
-        reports,
-    } = Workers::start(&poll, store_outside).map_err(failed("cannot start a thread"))?;
-    let mut listener = Listener::bind(&config.socket).map_err(failed(format_args!(
-        "cannot listen at {}",
-        config.socket.display()
-    )))?;
+    let Workers { memory, external, reports } =
+        Workers::start(&poll, store_outside).map_err(failed("cannot start a thread"))?;
+    let mut listener = Listener::bind(&config.socket)
+        .map_err(failed(format_args!("cannot listen at {}", config.socket.display())))?;
     let registry = poll.registry();
     registry
         .register(&mut listener.socket, LISTENER, Interest::READABLE)
         .map_err(failed("cannot poll the socket"))?;
-    signals
-        .register(registry, SIGNALS)
-        .map_err(failed("cannot poll signals"))?;
+    signals.register(registry, SIGNALS).map_err(failed("cannot poll signals"))?;
     let mut clock = Clock::new();
     clock.update();
     Ok(Server {
@@ -127,13 +117,11 @@ fn start(config: &Config, signals: Signals) -> Result<Server, StartError> {
 /// The store with its first segment. Failing to get that is worth a better sentence than later
 /// ones.
 fn new_store(config: &Config, host: &mut Host) -> Result<Store, StartError> {
-    let segment = host
-        .create_segment(config.capacity_bytes)
-        .map_err(failed(format_args!(
-            "cannot get {} bytes of shared memory from {}",
-            config.capacity_bytes,
-            describe(&config.backing),
-        )))?;
+    let segment = host.create_segment(config.capacity_bytes).map_err(failed(format_args!(
+        "cannot get {} bytes of shared memory from {}",
+        config.capacity_bytes,
+        describe(&config.backing),
+    )))?;
     let store_config = StoreConfig {
         capacity_bytes: config.capacity_bytes,
         max_objects: config.limits.max_objects,
@@ -179,24 +167,16 @@ fn warn_of_space(config: &Config) {
     }
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this is where the kernel says it"
-)]
+#[expect(clippy::disallowed_methods, reason = "this is where the kernel says it")]
 fn available_memory_bytes() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kibibytes.checked_mul(1024)
 }
 
 /// Many programs look for the server by its process name.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this is where the kernel says it"
-)]
+#[expect(clippy::disallowed_methods, reason = "this is where the kernel says it")]
 fn set_process_name() {
     let name = fs::read_to_string("/proc/self/comm").unwrap_or_default();
     if !name.starts_with("plasma")

@@ -87,10 +87,7 @@ impl Worker {
         let builder = thread::Builder::new().name(name.to_owned());
         #[expect(clippy::disallowed_methods, reason = "this is where threads come from")]
         builder.spawn(move || work(&receiver, external, &for_thread))?;
-        Ok(Self {
-            jobs: sender,
-            reports: reports.clone(),
-        })
+        Ok(Self { jobs: sender, reports: reports.clone() })
     }
 
     /// Hands over a job.
@@ -135,10 +132,7 @@ fn work(jobs: &Receiver<Job>, external: Option<Box<dyn ExternalStore>>, reports:
             }
             Job::Restore(transfer, key, location) => {
                 let restored = restore(external, key, &location);
-                Some(Done::Restored(
-                    transfer,
-                    logged("restore an object", restored),
-                ))
+                Some(Done::Restored(transfer, logged("restore an object", restored)))
             }
             Job::Forget(key) => {
                 let removed = external.map_or(Ok(()), |store| store.remove(key));
@@ -162,9 +156,7 @@ fn spill(
         let size = usize::try_from(extent.size_bytes).map_err(to_external)?;
         contents.try_reserve_exact(size).map_err(to_external)?;
         contents.resize(size, 0);
-        segment
-            .read_at(&mut contents, extent.offset_bytes)
-            .map_err(to_external)?;
+        segment.read_at(&mut contents, extent.offset_bytes).map_err(to_external)?;
     }
     external.ok_or_else(none)?.put(key, contents)
 }
@@ -178,14 +170,12 @@ fn restore(
     let expected_bytes = location.as_ref().map_or(0, |(_, extent)| extent.size_bytes);
     if contents.len() as u64 != expected_bytes {
         let length = contents.len();
-        return Err(ExternalError(format!(
-            "it has {length} bytes instead of {expected_bytes}"
-        )));
+        return Err(ExternalError(format!("it has {length} bytes instead of {expected_bytes}")));
     }
     match location {
-        Some((segment, extent)) => segment
-            .write_at(&contents, extent.offset_bytes)
-            .map_err(to_external),
+        Some((segment, extent)) => {
+            segment.write_at(&contents, extent.offset_bytes).map_err(to_external)
+        }
         None => Ok(()),
     }
 }

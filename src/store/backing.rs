@@ -66,11 +66,7 @@ impl TestBacking {
     /// A backing with segments of at least `segment_bytes`.
     #[must_use]
     pub fn new(segment_bytes: u64) -> Self {
-        Self {
-            segment_bytes,
-            max_segments: 64,
-            ..Self::default()
-        }
+        Self { segment_bytes, max_segments: 64, ..Self::default() }
     }
 
     /// The bytes of an extent.
@@ -89,15 +85,9 @@ impl Backing for TestBacking {
         }
         let wanted_bytes = min_bytes.checked_add(8192).ok_or(Unavailable)?;
         let range_bytes = self.segment_bytes.max(wanted_bytes);
-        self.segments.push(vec![
-            0;
-            usize::try_from(range_bytes).map_err(|_| Unavailable)?
-        ]);
+        self.segments.push(vec![0; usize::try_from(range_bytes).map_err(|_| Unavailable)?]);
         let number = i32::try_from(self.segments.len()).expect("few segments");
-        Ok(SegmentInfo {
-            segment: SegmentId(number),
-            range_bytes,
-        })
+        Ok(SegmentInfo { segment: SegmentId(number), range_bytes })
     }
 
     fn reserve(&mut self, _extent: Extent, _live_bytes: u64) -> Reservation {

@@ -61,10 +61,7 @@ impl Clients {
             gets: SmallVec::new(),
             subscribed: false,
         });
-        ClientId {
-            index,
-            generation: slot.generation,
-        }
+        ClientId { index, generation: slot.generation }
     }
 
     /// Takes a client out; its id means nothing any more.
@@ -82,16 +79,12 @@ impl Clients {
 
     pub(super) fn get(&self, id: ClientId) -> Option<&Client> {
         let slot = self.slots.get(id.index as usize)?;
-        slot.client
-            .as_ref()
-            .filter(|_| slot.generation == id.generation)
+        slot.client.as_ref().filter(|_| slot.generation == id.generation)
     }
 
     pub(super) fn get_mut(&mut self, id: ClientId) -> Option<&mut Client> {
         let slot = self.slots.get_mut(id.index as usize)?;
-        slot.client
-            .as_mut()
-            .filter(|_| slot.generation == id.generation)
+        slot.client.as_mut().filter(|_| slot.generation == id.generation)
     }
 
     pub(super) fn set_subscribed(&mut self, id: ClientId, subscribed: bool) {
@@ -109,13 +102,7 @@ impl Clients {
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (ClientId, &Client)> {
         (0..).zip(&self.slots).filter_map(|(index, slot)| {
-            Some((
-                ClientId {
-                    index,
-                    generation: slot.generation,
-                },
-                slot.client.as_ref()?,
-            ))
+            Some((ClientId { index, generation: slot.generation }, slot.client.as_ref()?))
         })
     }
 }

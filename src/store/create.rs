@@ -18,21 +18,9 @@ impl Store {
         request: CreateRequest,
         backing: &mut impl Backing,
     ) -> Progress {
-        let CreateRequest {
-            id,
-            evict_if_full,
-            data_bytes,
-            metadata_bytes,
-            device_num,
-        } = request;
+        let CreateRequest { id, evict_if_full, data_bytes, metadata_bytes, device_num } = request;
         let refuse = |store: &mut Self, status| {
-            store.reply(
-                client,
-                Reply::Create {
-                    id,
-                    outcome: Err(status),
-                },
-            );
+            store.reply(client, Reply::Create { id, outcome: Err(status) });
             Progress::Done
         };
         if self.table.find(&id).is_some() {
@@ -47,14 +35,8 @@ impl Store {
             Err(NoRoom::Never) => return refuse(self, Status::OutOfMemory),
             Err(NoRoom::Later) => return self.await_room(client),
         };
-        let slot = self.insert_created(
-            now,
-            client,
-            id,
-            data_bytes,
-            metadata_bytes,
-            place.allocation,
-        );
+        let slot =
+            self.insert_created(now, client, id, data_bytes, metadata_bytes, place.allocation);
         if place.must_reserve {
             self.begin_reserve(slot, client);
             return Progress::Pause;
@@ -68,13 +50,7 @@ impl Store {
         let place = self.place_of(slot);
         let segment = self.segment_info(place.segment);
         let id = self.table[slot].id;
-        self.reply(
-            client,
-            Reply::Create {
-                id,
-                outcome: Ok((place, segment)),
-            },
-        );
+        self.reply(client, Reply::Create { id, outcome: Ok((place, segment)) });
         self.send_segment(client, place.segment);
     }
 
@@ -138,22 +114,15 @@ impl Store {
         let size_bytes = size_bytes.ok_or(Refusal::Status(Status::OutOfMemory))?;
         // Whatever was not reserved yet shows when it is written.
         let place = self.place(Some(client), size_bytes, evict_if_full, backing)?;
-        let write = place.allocation.map_or(Ok(()), |at| {
-            backing.write(at.extent, object.data, object.metadata)
-        });
+        let write = place
+            .allocation
+            .map_or(Ok(()), |at| backing.write(at.extent, object.data, object.metadata));
         if write.is_err() {
             self.free(place.allocation);
             return Err(Refusal::Status(Status::OutOfMemory));
         }
         let id = object.id;
-        Ok(self.insert_created(
-            now,
-            client,
-            id,
-            data_bytes,
-            metadata_bytes,
-            place.allocation,
-        ))
+        Ok(self.insert_created(now, client, id, data_bytes, metadata_bytes, place.allocation))
     }
 
     /// Puts a new unsealed object into the table, held by its creator. Its place is taken already.
@@ -168,10 +137,7 @@ impl Store {
     ) -> Slot {
         let slot = self.table.insert(Entry {
             id,
-            state: State::Unsealed {
-                creator: client,
-                reserving: None,
-            },
+            state: State::Unsealed { creator: client, reserving: None },
             data_bytes,
             metadata_bytes,
             allocation,
@@ -183,8 +149,7 @@ impl Store {
             construct_s: 0,
         });
         self.memory_bytes += data_bytes + metadata_bytes;
-        self.eviction
-            .insert_created(slot, data_bytes + metadata_bytes, client);
+        self.eviction.insert_created(slot, data_bytes + metadata_bytes, client);
         if let Some(client) = self.clients.get_mut(client) {
             client.holds.insert(slot);
             client.creating.insert(slot);
@@ -194,10 +159,7 @@ impl Store {
 
     pub(super) fn abort(&mut self, client: ClientId, id: ObjectId) {
         let slot = self.table.find(&id).filter(|slot| {
-            let creating = State::Unsealed {
-                creator: client,
-                reserving: None,
-            };
+            let creating = State::Unsealed { creator: client, reserving: None };
             self.table[*slot].state == creating
         });
         let Some(slot) = slot else {
@@ -213,9 +175,7 @@ impl Store {
             return self.reply(client, Reply::Seal(id, Status::ObjectNotFound));
         };
         match self.table[slot].state {
-            State::Unsealed {
-                reserving: None, ..
-            } => {}
+            State::Unsealed { reserving: None, .. } => {}
             // Its creator does not know that it exists, so nobody can.
             State::Unsealed { .. } => {
                 return self.reply(client, Reply::Seal(id, Status::ObjectNotFound));
@@ -250,14 +210,8 @@ impl Store {
     /// Tells subscribers, in one frame, that these objects are sealed.
     fn announce_sealed(&mut self, slots: &[Slot]) {
         if self.clients.any_subscriber() {
-            let notices = slots
-                .iter()
-                .map(|slot| sealed_notice(&self.table[*slot]))
-                .collect();
-            self.effects.push_back(Effect::Notify {
-                only: None,
-                notices,
-            });
+            let notices = slots.iter().map(|slot| sealed_notice(&self.table[*slot])).collect();
+            self.effects.push_back(Effect::Notify { only: None, notices });
         }
     }
 }

@@ -73,4 +73,4 @@ pub enum Effect {
 
 /// Something slow that the store waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct TransferId(pub(super) u32);
+pub struct TransferId(pub(super) usize);

@@ -105,26 +105,16 @@ impl Store {
                 self.table[*slot].is_available()
                     && client.is_some_and(|client| client.holds.contains(slot))
             };
-            let place = self
-                .table
-                .find(id)
-                .filter(held)
-                .map(|slot| self.place_of(slot));
+            let place = self.table.find(id).filter(held).map(|slot| self.place_of(slot));
             reply.objects.push((*id, place));
             if let Some(place) = place
-                && reply
-                    .segments
-                    .iter()
-                    .all(|info| info.segment != place.segment)
+                && reply.segments.iter().all(|info| info.segment != place.segment)
             {
                 reply.segments.push(self.segment_info(place.segment));
             }
         }
         let segments: SmallVec<[_; 1]> = reply.segments.iter().map(|info| info.segment).collect();
-        self.effects.push_back(Effect::Reply {
-            client: client_id,
-            reply: Reply::Get(reply),
-        });
+        self.effects.push_back(Effect::Reply { client: client_id, reply: Reply::Get(reply) });
         for segment in segments {
             self.send_segment(client_id, segment);
         }

@@ -15,11 +15,7 @@ impl Store {
     }
 
     pub(super) fn release_slot(&mut self, client: ClientId, slot: Slot) {
-        if self
-            .clients
-            .get_mut(client)
-            .is_some_and(|client| client.holds.remove(&slot))
-        {
+        if self.clients.get_mut(client).is_some_and(|client| client.holds.remove(&slot)) {
             self.drop_hold(slot);
         }
     }
@@ -110,10 +106,7 @@ impl Store {
             creator.creating.remove(&slot);
         }
         match entry.state {
-            State::Unsealed {
-                reserving: Some(transfer),
-                ..
-            } => {
+            State::Unsealed { reserving: Some(transfer), .. } => {
                 self.eviction.remove(slot);
                 self.leaving_bytes += entry.size_bytes();
                 self.transfers.orphan(transfer);
@@ -125,10 +118,7 @@ impl Store {
             // Its bytes were counted as leaving when it was last released.
             State::Spilling(transfer) => self.transfers.orphan(transfer),
             State::Spilled(number) | State::Restoring(number, RestorePhase::Starved) => {
-                let key = ExternalKey {
-                    id: entry.id,
-                    number,
-                };
+                let key = ExternalKey { id: entry.id, number };
                 self.effects.push_back(Effect::Forget(key));
             }
             State::Restoring(..) => unreachable!("what is on its way back is removed afterwards"),
@@ -147,10 +137,7 @@ impl Store {
     pub(super) fn tell_deleted(&mut self, id: ObjectId) {
         if self.clients.any_subscriber() {
             let notices = vec![Notice::Deleted(id)];
-            self.effects.push_back(Effect::Notify {
-                only: None,
-                notices,
-            });
+            self.effects.push_back(Effect::Notify { only: None, notices });
         }
     }
 }

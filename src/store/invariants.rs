@@ -31,34 +31,15 @@ impl Store {
         };
         let objects = self.table.iter().filter(|(_, entry)| in_memory(entry));
         let object_bytes: u64 = objects.map(|(_, entry)| entry.size_bytes()).sum();
-        let orphan_bytes: u64 = self
-            .transfers
-            .orphans()
-            .map(|orphan| orphan.size_bytes)
-            .sum();
-        assert_eq!(
-            self.memory_bytes,
-            object_bytes + orphan_bytes,
-            "bytes in memory"
-        );
-        assert!(
-            self.memory_bytes <= self.config.capacity_bytes,
-            "the capacity is kept"
-        );
+        let orphan_bytes: u64 = self.transfers.orphans().map(|orphan| orphan.size_bytes).sum();
+        assert_eq!(self.memory_bytes, object_bytes + orphan_bytes, "bytes in memory");
+        assert!(self.memory_bytes <= self.config.capacity_bytes, "the capacity is kept");
         let leaving = |(_, entry): &(Slot, &Entry)| {
             matches!(entry.state, State::Spilling(_)) && entry.holders == 0
         };
-        let leaving_bytes: u64 = self
-            .table
-            .iter()
-            .filter(leaving)
-            .map(|(_, entry)| entry.size_bytes())
-            .sum();
-        assert_eq!(
-            self.leaving_bytes,
-            leaving_bytes + orphan_bytes,
-            "bytes that are leaving"
-        );
+        let leaving_bytes: u64 =
+            self.table.iter().filter(leaving).map(|(_, entry)| entry.size_bytes()).sum();
+        assert_eq!(self.leaving_bytes, leaving_bytes + orphan_bytes, "bytes that are leaving");
         let mut extents: Vec<_> = self
             .table
             .iter()
@@ -72,20 +53,13 @@ impl Store {
             assert!(apart, "{:?} and {:?} overlap", pair[0], pair[1]);
         }
         for extent in extents {
-            let info = self
-                .segments
-                .iter()
-                .find(|info| info.segment == extent.segment);
+            let info = self.segments.iter().find(|info| info.segment == extent.segment);
             assert!(extent.end_bytes() <= info.expect("a known segment").range_bytes);
         }
     }
 
     fn check_entry(&self, slot: Slot, entry: &Entry) {
-        assert_eq!(
-            self.table.find(&entry.id),
-            Some(slot),
-            "an object is found under its id"
-        );
+        assert_eq!(self.table.find(&entry.id), Some(slot), "an object is found under its id");
         let pinned = self.eviction.is_pinned(slot);
         match entry.state {
             State::Unsealed { creator, reserving } => {
@@ -114,19 +88,13 @@ impl Store {
             }
         }
         let is_done = entry.state == State::Sealed && entry.holders == 0;
-        assert!(
-            !entry.deletion_pending || !is_done,
-            "what is to be deleted is in use"
-        );
+        assert!(!entry.deletion_pending || !is_done, "what is to be deleted is in use");
         assert!(
             !entry.is_available() || !self.waiters.is_awaited(&entry.id),
             "nobody waits for it"
         );
         let in_memory = !matches!(entry.state, State::Spilled(_) | State::Restoring(..));
-        assert_eq!(
-            entry.allocation.is_some(),
-            in_memory && entry.size_bytes() > 0
-        );
+        assert_eq!(entry.allocation.is_some(), in_memory && entry.size_bytes() > 0);
     }
 
     fn check_holds(&self) {
@@ -142,11 +110,7 @@ impl Store {
             }
         }
         for (slot, entry) in self.table.iter() {
-            assert_eq!(
-                entry.holders,
-                holders.get(&slot).copied().unwrap_or(0),
-                "holders"
-            );
+            assert_eq!(entry.holders, holders.get(&slot).copied().unwrap_or(0), "holders");
         }
     }
 
@@ -158,11 +122,7 @@ impl Store {
                 owned += 1;
             }
         }
-        assert_eq!(
-            self.waiters.iter().count(),
-            owned,
-            "a waiting get has a client"
-        );
+        assert_eq!(self.waiters.iter().count(), owned, "a waiting get has a client");
         let known = |id| {
             let slot = self.table.find(id);
             slot.is_none_or(|slot| !self.table[slot].is_available())

@@ -221,25 +221,17 @@ impl Store {
                 Progress::Done
             }
             Request::Create(create) => self.create(now, client, create, backing),
-            Request::CreateAndSeal {
-                evict_if_full,
-                object,
-            } => self.create_and_seal(
-                now,
-                client,
-                evict_if_full,
-                &[object],
-                Whole::Single,
-                backing,
-            ),
-            Request::CreateAndSealBatch {
-                evict_if_full,
-                objects,
-            } => self.create_and_seal(now, client, evict_if_full, objects, Whole::Batch, backing),
+            Request::CreateAndSeal { evict_if_full, object } => {
+                self.create_and_seal(now, client, evict_if_full, &[object], Whole::Single, backing)
+            }
+            Request::CreateAndSealBatch { evict_if_full, objects } => {
+                self.create_and_seal(now, client, evict_if_full, objects, Whole::Batch, backing)
+            }
             Request::Get { ids, timeout } => {
                 self.get(now, client, ids, timeout, backing);
                 Progress::Done
             }
+            Request::Evict { bytes } => self.evict_on_request(client, bytes),
             _ => {
                 self.handle_simple(now, client, request);
                 Progress::Done
@@ -249,7 +241,7 @@ impl Store {
         progress
     }
 
-    /// The requests that need no memory.
+    /// The requests that need no memory and are answered at once.
     fn handle_simple(&mut self, now: Moment, client: ClientId, request: &Request<'_>) {
         match *request {
             Request::Connect => {
@@ -278,10 +270,6 @@ impl Store {
                 let list = self.table.iter().map(|(_, entry)| info(entry)).collect();
                 self.reply(client, Reply::List(list));
             }
-            Request::Evict { bytes } => {
-                let bytes = self.evict_shared(bytes);
-                self.reply(client, Reply::Evict { bytes });
-            }
             Request::Subscribe => self.subscribe(client),
             Request::SetOptions { name, quota_bytes } => {
                 let status = self.set_options(client, name, quota_bytes);
@@ -301,7 +289,8 @@ impl Store {
             | Request::Create(_)
             | Request::CreateAndSeal { .. }
             | Request::CreateAndSealBatch { .. }
-            | Request::Get { .. } => unreachable!("handled with the backing at hand"),
+            | Request::Get { .. }
+            | Request::Evict { .. } => unreachable!("handled by the caller"),
         }
     }
 
@@ -309,10 +298,7 @@ impl Store {
         self.clients.set_subscribed(client, true);
         for (_, entry) in self.table.iter().filter(|(_, entry)| entry.is_available()) {
             let notices = vec![sealed_notice(entry)];
-            self.effects.push_back(Effect::Notify {
-                only: Some(client),
-                notices,
-            });
+            self.effects.push_back(Effect::Notify { only: Some(client), notices });
         }
     }
 
@@ -338,10 +324,7 @@ impl Store {
         };
         if !client.segments.contains(&segment) {
             client.segments.push(segment);
-            self.effects.push_back(Effect::SendSegment {
-                client: client_id,
-                segment,
-            });
+            self.effects.push_back(Effect::SendSegment { client: client_id, segment });
         }
     }
 
@@ -354,17 +337,8 @@ impl Store {
             // offset, so it gets one that lies in a segment.
             None => (self.segments[0].segment, FIRST_USABLE_BYTES),
         };
-        let Entry {
-            data_bytes,
-            metadata_bytes,
-            ..
-        } = *entry;
-        Place {
-            segment,
-            offset_bytes,
-            data_bytes,
-            metadata_bytes,
-        }
+        let Entry { data_bytes, metadata_bytes, .. } = *entry;
+        Place { segment, offset_bytes, data_bytes, metadata_bytes }
     }
 
     fn segment_info(&self, segment: SegmentId) -> SegmentInfo {
@@ -381,19 +355,8 @@ impl Store {
 }
 
 fn sealed_notice(entry: &Entry) -> Notice {
-    let Entry {
-        id,
-        data_bytes,
-        metadata_bytes,
-        digest,
-        ..
-    } = *entry;
-    Notice::Sealed {
-        id,
-        data_bytes,
-        metadata_bytes,
-        digest,
-    }
+    let Entry { id, data_bytes, metadata_bytes, digest, .. } = *entry;
+    Notice::Sealed { id, data_bytes, metadata_bytes, digest }
 }
 
 fn info(entry: &Entry) -> ObjectInfo {
@@ -403,8 +366,6 @@ fn info(entry: &Entry) -> ObjectInfo {
         metadata_bytes: entry.metadata_bytes,
         holders: entry.holders,
         create_time_s: entry.create_time_s,
-        sealed: entry
-            .is_sealed()
-            .then_some((entry.construct_s, entry.digest)),
+        sealed: entry.is_sealed().then_some((entry.construct_s, entry.digest)),
     }
 }

@@ -5,7 +5,7 @@ use super::{Backing, Progress, Reservation, Store, Unavailable};
 use crate::allocator::Allocation;
 use crate::eviction::{Eviction, OverQuota, QuotaStep};
 use crate::ids::{ClientId, Slot};
-use crate::protocol::message::SegmentInfo;
+use crate::protocol::message::{Reply, SegmentInfo};
 
 /// There is no place for a new object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,11 +82,7 @@ impl Store {
         let leaving_bytes = self.leaving_bytes + step.evicted_bytes;
         let lacking_bytes =
             (self.memory_bytes + size_bytes).saturating_sub(leaving_bytes + capacity_bytes);
-        let evictable_bytes = if may_evict {
-            self.eviction.evictable_bytes()
-        } else {
-            0
-        };
+        let evictable_bytes = if may_evict { self.eviction.evictable_bytes() } else { 0 };
         if lacking_bytes > evictable_bytes {
             return Err(NoRoom::Never);
         }
@@ -114,43 +110,26 @@ impl Store {
         }
         self.evict(victims);
         let fits = self.memory_bytes + size_bytes <= capacity_bytes;
-        if fits {
-            Ok(())
-        } else {
-            Err(self.later_or_never())
-        }
+        if fits { Ok(()) } else { Err(self.later_or_never()) }
     }
 
     /// Evicts one round because memory could not be had though the count allowed for it.
     fn evict_for_place(&mut self, size_bytes: u64, may_evict: bool) -> Result<(), NoRoom> {
         if !may_evict || self.eviction.evictable_objects() == 0 {
-            return Err(if self.leaving_bytes > 0 {
-                NoRoom::Later
-            } else {
-                NoRoom::Never
-            });
+            return Err(if self.leaving_bytes > 0 { NoRoom::Later } else { NoRoom::Never });
         }
         let mut victims = std::mem::take(&mut self.victims);
         let round_bytes = self.config.capacity_bytes / Eviction::ROUND_DIVISOR;
-        self.eviction
-            .take_victims(size_bytes.max(round_bytes), &mut victims);
+        self.eviction.take_victims(size_bytes.max(round_bytes), &mut victims);
         self.evict(victims);
-        if self.config.has_external_store {
-            Err(self.later_or_never())
-        } else {
-            Ok(())
-        }
+        if self.config.has_external_store { Err(self.later_or_never()) } else { Ok(()) }
     }
 
     /// What to tell somebody who needs the objects gone that are leaving.
     fn later_or_never(&self) -> NoRoom {
         // Objects that could not be copied out stay. Choosing them again and again would keep the
         // client waiting for ever.
-        if self.spilling_fails && self.retrying {
-            NoRoom::Never
-        } else {
-            NoRoom::Later
-        }
+        if self.spilling_fails && self.retrying { NoRoom::Never } else { NoRoom::Later }
     }
 
     /// The client's request is handed in again when room was made.
@@ -159,19 +138,26 @@ impl Store {
         Progress::Retry
     }
 
-    /// Evicts from the shared queue on request, without rounding up, and returns the bytes.
-    pub(super) fn evict_shared(&mut self, bytes: u64) -> u64 {
+    /// Evicts from the shared queue on request, without rounding up.
+    pub(super) fn evict_on_request(&mut self, client: ClientId, bytes: u64) -> Progress {
         let mut victims = std::mem::take(&mut self.victims);
-        let evicted_bytes = self.eviction.take_victims(bytes, &mut victims);
+        let bytes = self.eviction.take_victims(bytes, &mut victims);
+        if self.config.has_external_store && !victims.is_empty() {
+            self.evict_to_external(client, &victims);
+            victims.clear();
+            self.victims = victims;
+            return Progress::Pause;
+        }
         self.evict(victims);
-        evicted_bytes
+        self.reply(client, Reply::Evict { bytes });
+        Progress::Done
     }
 
     /// Carries out what the policy chose, and keeps the vector for the next time.
     fn evict(&mut self, mut victims: Vec<Slot>) {
         for slot in victims.drain(..) {
             if self.config.has_external_store {
-                self.spill(slot);
+                self.spill(slot, None);
             } else {
                 let entry = self.table.remove(slot);
                 self.drop_from_memory(&entry);
@@ -188,16 +174,11 @@ impl Store {
         backing: &mut impl Backing,
     ) -> Result<Placement, NoPlace> {
         if size_bytes == 0 {
-            return Ok(Placement {
-                allocation: None,
-                must_reserve: false,
-            });
+            return Ok(Placement { allocation: None, must_reserve: false });
         }
         // Once as it is, once more after all pages that are not needed were given back.
         for _ in 0..2 {
-            let allocation = self
-                .allocate(size_bytes, backing)
-                .map_err(|_| NoPlace::Full)?;
+            let allocation = self.allocate(size_bytes, backing).map_err(|_| NoPlace::Full)?;
             let live_bytes = self.allocator.live_bytes() - self.releasing_bytes;
             let must_reserve = match backing.reserve(allocation.extent, live_bytes) {
                 Reservation::Ready => false,
@@ -211,10 +192,7 @@ impl Store {
                     continue;
                 }
             };
-            return Ok(Placement {
-                allocation: Some(allocation),
-                must_reserve,
-            });
+            return Ok(Placement { allocation: Some(allocation), must_reserve });
         }
         Err(NoPlace::Full)
     }

@@ -148,24 +148,17 @@ impl Table {
             found.remove();
         }
         self.vacant.push(slot);
-        self.entries[slot.index()]
-            .take()
-            .expect("only what is in the table is removed")
+        self.entries[slot.index()].take().expect("only what is in the table is removed")
     }
 
     /// All objects, in the order of their slots.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Slot, &Entry)> {
-        (0..)
-            .map(Slot)
-            .zip(&self.entries)
-            .filter_map(|(slot, entry)| Some((slot, entry.as_ref()?)))
+        (0..).map(Slot).zip(&self.entries).filter_map(|(slot, entry)| Some((slot, entry.as_ref()?)))
     }
 }
 
 fn occupied(entries: &[Option<Entry>], slot: Slot) -> &Entry {
-    entries[slot.index()]
-        .as_ref()
-        .expect("a slot that is kept anywhere has its object")
+    entries[slot.index()].as_ref().expect("a slot that is kept anywhere has its object")
 }
 
 impl std::ops::Index<Slot> for Table {

@@ -3,6 +3,8 @@
 //! Each is a *transfer*: an effect that names it, and later a completion that hands the name back.
 //! Its memory belongs to the transfer until then, even if the object that it was for is gone.
 
+use slab::Slab;
+
 use super::effect::{Effect, TransferId};
 use super::room::{NoRoom, RoomWaiter};
 use super::table::{RestorePhase, State};
@@ -23,52 +25,59 @@ pub(super) struct Transfer {
 
 #[derive(Debug)]
 enum What {
-    Reserve { creator: ClientId },
-    Spill { key: ExternalKey },
-    Restore { key: ExternalKey },
+    Reserve {
+        creator: ClientId,
+    },
+    Spill {
+        key: ExternalKey,
+        /// The index of the request to evict that it belongs to.
+        eviction: Option<usize>,
+    },
+    Restore {
+        key: ExternalKey,
+    },
 }
 
 /// All transfers under way.
 #[derive(Debug, Default)]
 pub(super) struct Transfers {
-    places: Vec<Option<Transfer>>,
-    vacant: Vec<u32>,
+    transfers: Slab<Transfer>,
+    /// Requests to evict that wait for spills.
+    evictions: Slab<Eviction>,
+}
+
+/// A request to evict, which is answered when its victims have left memory.
+#[derive(Debug)]
+struct Eviction {
+    client: ClientId,
+    /// How many are under way.
+    left: usize,
+    /// What has left so far.
+    evicted_bytes: u64,
 }
 
 impl Transfers {
     fn insert(&mut self, transfer: Transfer) -> TransferId {
-        let index = self.vacant.pop().unwrap_or_else(|| {
-            self.places.push(None);
-            u32::try_from(self.places.len() - 1).expect("objects are limited to fewer")
-        });
-        self.places[index as usize] = Some(transfer);
-        TransferId(index)
+        TransferId(self.transfers.insert(transfer))
     }
 
     fn remove(&mut self, id: TransferId) -> Transfer {
-        self.vacant.push(id.0);
-        self.places[id.0 as usize]
-            .take()
-            .expect("a transfer completes once")
+        self.transfers.remove(id.0)
     }
 
     /// The object of the transfer is gone.
     pub(super) fn orphan(&mut self, id: TransferId) {
-        let transfer = self.places[id.0 as usize].as_mut();
-        transfer.expect("a transfer stays until it completes").slot = None;
+        self.transfers[id.0].slot = None;
     }
 
     /// Those whose objects are gone.
     pub(super) fn orphans(&self) -> impl Iterator<Item = &Transfer> {
-        self.places
-            .iter()
-            .flatten()
-            .filter(|transfer| transfer.slot.is_none())
+        self.transfers.iter().map(|(_, transfer)| transfer).filter(|other| other.slot.is_none())
     }
 
     /// The object of a transfer under way.
     pub(super) fn slot(&self, id: TransferId) -> Option<Slot> {
-        self.places.get(id.0 as usize)?.as_ref()?.slot
+        self.transfers.get(id.0)?.slot
     }
 }
 
@@ -85,14 +94,8 @@ impl Store {
             allocation: Some(allocation),
             what: What::Reserve { creator },
         });
-        entry.state = State::Unsealed {
-            creator,
-            reserving: Some(transfer),
-        };
-        self.effects.push_back(Effect::Reserve {
-            transfer,
-            allocation,
-        });
+        entry.state = State::Unsealed { creator, reserving: Some(transfer) };
+        self.effects.push_back(Effect::Reserve { transfer, allocation });
     }
 
     /// Memory was reserved for a new object, or was not to be had.
@@ -104,10 +107,7 @@ impl Store {
         match transfer.slot {
             None => self.end_orphan(&transfer),
             Some(slot) => {
-                self.table[slot].state = State::Unsealed {
-                    creator,
-                    reserving: None,
-                };
+                self.table[slot].state = State::Unsealed { creator, reserving: None };
                 if done {
                     self.reply_created(creator, slot);
                 } else {
@@ -122,60 +122,81 @@ impl Store {
         self.wake_room_queue(backing);
     }
 
-    /// Sends an object to the external store, which the policy has chosen and forgotten.
-    pub(super) fn spill(&mut self, slot: Slot) {
+    /// Sends objects to the external store that the policy has chosen and forgotten. The client is
+    /// told how many bytes have left memory when all have.
+    pub(super) fn evict_to_external(&mut self, client: ClientId, victims: &[Slot]) {
+        let eviction = Eviction { client, left: victims.len(), evicted_bytes: 0 };
+        let eviction = self.transfers.evictions.insert(eviction);
+        for slot in victims {
+            self.spill(*slot, Some(eviction));
+        }
+    }
+
+    /// Sends an object to the external store that the policy has chosen and forgotten.
+    pub(super) fn spill(&mut self, slot: Slot, eviction: Option<usize>) {
         let entry = &mut self.table[slot];
-        let key = ExternalKey {
-            id: entry.id,
-            number: self.next_external_number,
-        };
+        let key = ExternalKey { id: entry.id, number: self.next_external_number };
         self.next_external_number += 1;
         let (size_bytes, allocation) = (entry.size_bytes(), entry.allocation);
-        let what = What::Spill { key };
-        let transfer = Transfer {
-            slot: Some(slot),
-            size_bytes,
-            allocation,
-            what,
-        };
+        let what = What::Spill { key, eviction };
+        let transfer = Transfer { slot: Some(slot), size_bytes, allocation, what };
         let transfer = self.transfers.insert(transfer);
         entry.state = State::Spilling(transfer);
         self.leaving_bytes += size_bytes;
-        self.effects.push_back(Effect::Spill {
-            transfer,
-            key,
-            allocation,
-        });
+        self.effects.push_back(Effect::Spill { transfer, key, allocation });
     }
 
     /// An object was copied to the external store, or could not be.
     pub fn handle_spilled(&mut self, id: TransferId, done: bool, backing: &mut impl Backing) {
         let transfer = self.transfers.remove(id);
-        let What::Spill { key } = transfer.what else {
+        let What::Spill { key, eviction } = transfer.what else {
             return;
         };
         self.spilling_fails = !done;
+        let mut has_left = true;
+        let mut forget = done;
         match transfer.slot {
-            Some(slot) if self.table[slot].holders > 0 => self.table[slot].state = State::Sealed,
+            // Somebody has got hold of it in the meantime.
+            Some(slot) if self.table[slot].holders > 0 => {
+                self.table[slot].state = State::Sealed;
+                has_left = false;
+            }
             Some(slot) if done => {
                 self.table[slot].state = State::Spilled(key.number);
                 self.table[slot].allocation = None;
                 self.end_orphan(&transfer);
-                self.wake_room_queue(backing);
-                return;
+                forget = false;
             }
             Some(slot) => {
                 self.table[slot].state = State::Sealed;
                 self.leaving_bytes -= transfer.size_bytes;
                 self.eviction.insert_restored(slot, transfer.size_bytes);
                 self.eviction.unpin(slot);
+                has_left = false;
             }
+            // It was deleted.
             None => self.end_orphan(&transfer),
         }
-        if done {
+        if forget {
             self.effects.push_back(Effect::Forget(key));
         }
+        if let Some(eviction) = eviction {
+            self.count_eviction(eviction, if has_left { transfer.size_bytes } else { 0 });
+        }
         self.wake_room_queue(backing);
+    }
+
+    /// One of the objects that a client wanted evicted is done with.
+    fn count_eviction(&mut self, index: usize, evicted_bytes: u64) {
+        let eviction = &mut self.transfers.evictions[index];
+        eviction.evicted_bytes += evicted_bytes;
+        eviction.left -= 1;
+        if eviction.left == 0 {
+            let Eviction { client, evicted_bytes: bytes, .. } =
+                self.transfers.evictions.remove(index);
+            self.reply(client, Reply::Evict { bytes });
+            self.effects.push_back(Effect::Resume(client));
+        }
     }
 
     /// Frees the memory of a transfer the object of which is not in memory any more.
@@ -202,19 +223,10 @@ impl Store {
             Ok(place) => {
                 let key = ExternalKey { id, number };
                 let (allocation, what) = (place.allocation, What::Restore { key });
-                let transfer = Transfer {
-                    slot: Some(slot),
-                    size_bytes,
-                    allocation,
-                    what,
-                };
+                let transfer = Transfer { slot: Some(slot), size_bytes, allocation, what };
                 let transfer = self.transfers.insert(transfer);
                 self.memory_bytes += size_bytes;
-                self.effects.push_back(Effect::Restore {
-                    transfer,
-                    key,
-                    allocation,
-                });
+                self.effects.push_back(Effect::Restore { transfer, key, allocation });
                 RestorePhase::Copying(transfer)
             }
             Err(NoRoom::Later) => {

@@ -9,16 +9,17 @@ use std::time::Duration;
 
 use foldhash::quality::RandomState;
 use hashbrown::HashMap;
+use slab::Slab;
 use smallvec::SmallVec;
 
 use crate::ids::{ClientId, ObjectId};
 
 /// "No link".
-const NONE: u32 = u32::MAX;
+const NONE: usize = usize::MAX;
 
 /// A waiting get. The number is used again when the get is over.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct GetId(u32);
+pub(super) struct GetId(usize);
 
 /// A get that waits.
 #[derive(Debug)]
@@ -32,7 +33,7 @@ pub(super) struct Get {
     /// It waits only for what is being restored.
     pub(super) expired: bool,
     /// The first of its links.
-    first_link: u32,
+    first_link: usize,
     /// How many links it has.
     pub(super) lacking: usize,
     /// How many of them wait for an object on its way back from the external store.
@@ -52,25 +53,23 @@ struct Link {
     id: ObjectId,
     restoring: bool,
     /// Neighbours in the queue of the id.
-    before: u32,
-    behind: u32,
+    before: usize,
+    behind: usize,
     /// The next link of the same get.
-    next_of_get: u32,
+    next_of_get: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Queue {
-    first: u32,
-    last: u32,
+    first: usize,
+    last: usize,
 }
 
 /// All gets that wait.
 #[derive(Debug, Default)]
 pub(super) struct Waiters {
-    gets: Vec<Option<Get>>,
-    vacant_gets: Vec<u32>,
-    links: Vec<Option<Link>>,
-    vacant_links: Vec<u32>,
+    gets: Slab<Get>,
+    links: Slab<Link>,
     queues: HashMap<ObjectId, Queue, RandomState>,
     deadlines: BTreeSet<(Duration, GetId)>,
 }
@@ -87,19 +86,17 @@ impl Waiters {
             lacking: 0,
             restoring: 0,
         };
-        GetId(put(&mut self.gets, &mut self.vacant_gets, get))
+        GetId(self.gets.insert(get))
     }
 
     /// Notes that the get lacks an object, unless that is known already: a get may repeat an id.
     /// Must be called for all ids of a get before any other get is registered.
     pub(super) fn add_lacking(&mut self, get_id: GetId, id: ObjectId, restoring: bool) {
         let last = self.queues.get(&id).map_or(NONE, |queue| queue.last);
-        if last != NONE && link(&self.links, last).get == get_id {
+        if last != NONE && self.links[last].get == get_id {
             return;
         }
-        let get = self.gets[get_id.0 as usize]
-            .as_mut()
-            .expect("the get was registered");
+        let get = &mut self.gets[get_id.0];
         let new = Link {
             get: get_id,
             id,
@@ -108,29 +105,21 @@ impl Waiters {
             behind: NONE,
             next_of_get: get.first_link,
         };
-        let index = put(&mut self.links, &mut self.vacant_links, new);
+        let index = self.links.insert(new);
         get.first_link = index;
         get.lacking += 1;
         get.restoring += usize::from(restoring);
         if last == NONE {
-            self.queues.insert(
-                id,
-                Queue {
-                    first: index,
-                    last: index,
-                },
-            );
+            self.queues.insert(id, Queue { first: index, last: index });
         } else {
-            link_mut(&mut self.links, last).behind = index;
+            self.links[last].behind = index;
             self.queues.get_mut(&id).expect("it has a last link").last = index;
         }
     }
 
     /// Sets when the get stops waiting.
     pub(super) fn set_deadline(&mut self, get_id: GetId, deadline: Duration) {
-        let get = self.gets[get_id.0 as usize]
-            .as_mut()
-            .expect("the get was registered");
+        let get = &mut self.gets[get_id.0];
         debug_assert!(get.deadline.is_none(), "a deadline is set once");
         get.deadline = Some(deadline);
         self.deadlines.insert((deadline, get_id));
@@ -138,9 +127,7 @@ impl Waiters {
 
     /// The get waits no longer, except for what is being restored.
     pub(super) fn expire(&mut self, get_id: GetId) {
-        let get = self.gets[get_id.0 as usize]
-            .as_mut()
-            .expect("the get was registered");
+        let get = &mut self.gets[get_id.0];
         get.expired = true;
         if let Some(deadline) = get.deadline.take() {
             self.deadlines.remove(&(deadline, get_id));
@@ -154,21 +141,16 @@ impl Waiters {
 
     /// The get that stops waiting first, if that is not later than `now`.
     pub(super) fn due(&self, now: Duration) -> Option<GetId> {
-        self.deadlines
-            .first()
-            .filter(|(deadline, _)| *deadline <= now)
-            .map(|(_, get)| *get)
+        self.deadlines.first().filter(|(deadline, _)| *deadline <= now).map(|(_, get)| *get)
     }
 
     pub(super) fn get(&self, get_id: GetId) -> &Get {
-        self.gets[get_id.0 as usize]
-            .as_ref()
-            .expect("the get was registered")
+        &self.gets[get_id.0]
     }
 
     /// Whether the get still waits.
     pub(super) fn exists(&self, get_id: GetId) -> bool {
-        self.gets[get_id.0 as usize].is_some()
+        self.gets.contains(get_id.0)
     }
 
     /// Whether any get lacks the object.
@@ -181,19 +163,12 @@ impl Waiters {
         let mut waiting = SmallVec::new();
         let mut next = self.queues.remove(id).map_or(NONE, |queue| queue.first);
         while next != NONE {
-            let Link {
-                get: get_id,
-                behind,
-                restoring,
-                ..
-            } = *link(&self.links, next);
+            let Link { get: get_id, behind, restoring, .. } = self.links[next];
             // The link stays where it is in the chain of its get, marked as of no queue.
-            let taken = link_mut(&mut self.links, next);
+            let taken = &mut self.links[next];
             taken.before = next;
             taken.behind = next;
-            let get = self.gets[get_id.0 as usize]
-                .as_mut()
-                .expect("a link has its get");
+            let get = &mut self.gets[get_id.0];
             get.lacking -= 1;
             get.restoring -= usize::from(restoring);
             waiting.push(get_id);
@@ -208,11 +183,9 @@ impl Waiters {
         let mut waiting = SmallVec::new();
         let mut next = self.queues.get(id).map_or(NONE, |queue| queue.first);
         while next != NONE {
-            let link = link_mut(&mut self.links, next);
+            let link = &mut self.links[next];
             let before = std::mem::replace(&mut link.restoring, restoring);
-            let get = self.gets[link.get.0 as usize]
-                .as_mut()
-                .expect("a link has its get");
+            let get = &mut self.gets[link.get.0];
             get.restoring = get.restoring + usize::from(restoring) - usize::from(before);
             waiting.push(link.get);
             next = link.behind;
@@ -222,19 +195,13 @@ impl Waiters {
 
     /// Takes a get out.
     pub(super) fn remove(&mut self, get_id: GetId) -> Get {
-        let get = self.gets[get_id.0 as usize]
-            .take()
-            .expect("the get was registered");
-        self.vacant_gets.push(get_id.0);
+        let get = self.gets.remove(get_id.0);
         if let Some(deadline) = get.deadline {
             self.deadlines.remove(&(deadline, get_id));
         }
         let mut next = get.first_link;
         while next != NONE {
-            let taken = self.links[next as usize]
-                .take()
-                .expect("a chain has its links");
-            self.vacant_links.push(next);
+            let taken = self.links.remove(next);
             // See `take_waiting`.
             if taken.before != next {
                 self.unlink(&taken);
@@ -246,15 +213,12 @@ impl Waiters {
 
     fn unlink(&mut self, taken: &Link) {
         if taken.before != NONE {
-            link_mut(&mut self.links, taken.before).behind = taken.behind;
+            self.links[taken.before].behind = taken.behind;
         }
         if taken.behind != NONE {
-            link_mut(&mut self.links, taken.behind).before = taken.before;
+            self.links[taken.behind].before = taken.before;
         }
-        let queue = self
-            .queues
-            .get_mut(&taken.id)
-            .expect("a link in a queue has its queue");
+        let queue = self.queues.get_mut(&taken.id).expect("a link in a queue has its queue");
         if taken.before == NONE {
             queue.first = taken.behind;
         }
@@ -273,9 +237,7 @@ impl Waiters {
 
     /// All gets that wait.
     pub(super) fn iter(&self) -> impl Iterator<Item = (GetId, &Get)> {
-        (0..)
-            .zip(&self.gets)
-            .filter_map(|(index, get)| Some((GetId(index), get.as_ref()?)))
+        self.gets.iter().map(|(index, get)| (GetId(index), get))
     }
 
     /// Checks that links, queues and deadlines agree.
@@ -285,12 +247,9 @@ impl Waiters {
             let (mut next, mut before) = (queue.first, NONE);
             assert_ne!(next, NONE, "a queue is not empty");
             while next != NONE {
-                let link = link(&self.links, next);
+                let link = &self.links[next];
                 assert_eq!((&link.id, link.before), (id, before), "links point back");
-                assert!(
-                    self.gets[link.get.0 as usize].is_some(),
-                    "a link has its get"
-                );
+                assert!(self.gets.contains(link.get.0), "a link has its get");
                 linked += 1;
                 before = next;
                 next = link.behind;
@@ -298,44 +257,14 @@ impl Waiters {
             assert_eq!(queue.last, before);
         }
         let lacking: usize = self.iter().map(|(_, get)| get.lacking).sum();
-        assert_eq!(
-            linked, lacking,
-            "a get is linked for each object that it lacks"
-        );
+        assert_eq!(linked, lacking, "a get is linked for each object that it lacks");
         for (get_id, get) in self.iter() {
             assert!(!get.is_over(), "what is over is removed");
             assert!(!get.expired || get.deadline.is_none());
-            let listed = get
-                .deadline
-                .is_some_and(|d| self.deadlines.contains(&(d, get_id)));
+            let listed = get.deadline.is_some_and(|d| self.deadlines.contains(&(d, get_id)));
             assert_eq!(listed, get.deadline.is_some());
         }
-        let with_deadline = self
-            .iter()
-            .filter(|(_, get)| get.deadline.is_some())
-            .count();
+        let with_deadline = self.iter().filter(|(_, get)| get.deadline.is_some()).count();
         assert_eq!(with_deadline, self.deadlines.len());
     }
-}
-
-/// Puts a value into a vacant place and returns its index.
-fn put<T>(places: &mut Vec<Option<T>>, vacant: &mut Vec<u32>, value: T) -> u32 {
-    if let Some(index) = vacant.pop() {
-        places[index as usize] = Some(value);
-        return index;
-    }
-    places.push(Some(value));
-    u32::try_from(places.len() - 1).expect("waiting is limited to fewer")
-}
-
-fn link(links: &[Option<Link>], index: u32) -> &Link {
-    links[index as usize]
-        .as_ref()
-        .expect("a link that is pointed to exists")
-}
-
-fn link_mut(links: &mut [Option<Link>], index: u32) -> &mut Link {
-    links[index as usize]
-        .as_mut()
-        .expect("a link that is pointed to exists")
 }

@@ -105,11 +105,7 @@ impl Arena {
             ArenaKind::Directory(directory) => {
                 let file = unnamed_file(directory)?;
                 file.set_len(range_bytes)?;
-                Ok(Segment {
-                    file,
-                    access: Access::File,
-                    range_bytes,
-                })
+                Ok(Segment { file, access: Access::File, range_bytes })
             }
             ArenaKind::HugeDirectory(directory) => {
                 let file = unnamed_file(directory)?;
@@ -121,11 +117,7 @@ impl Arena {
                 let range_bytes = round_up(range_bytes, page_bytes)?;
                 file.set_len(range_bytes)?;
                 let access = Access::Checked(MmapRaw::map_raw(&file)?);
-                Ok(Segment {
-                    file,
-                    access,
-                    range_bytes,
-                })
+                Ok(Segment { file, access, range_bytes })
             }
         }
     }
@@ -155,9 +147,7 @@ impl Segment {
     /// If they would not lie in the segment.
     pub fn write_at(&self, bytes: &[u8], offset_bytes: u64) -> io::Result<()> {
         let length = bytes.len() as u64;
-        let fits = offset_bytes
-            .checked_add(length)
-            .is_some_and(|end| end <= self.range_bytes);
+        let fits = offset_bytes.checked_add(length).is_some_and(|end| end <= self.range_bytes);
         assert!(fits, "extents lie in their segment");
         let offset = usize::try_from(offset_bytes).expect("segments fit the address space");
         match &self.access {
@@ -209,12 +199,7 @@ impl Segment {
     /// If the file system cannot do that.
     pub fn release(&self, offset_bytes: u64, length_bytes: u64) -> io::Result<()> {
         let mode = FallocateFlags::FALLOC_FL_PUNCH_HOLE | FallocateFlags::FALLOC_FL_KEEP_SIZE;
-        fallocate(
-            &self.file,
-            mode,
-            to_off(offset_bytes)?,
-            to_off(length_bytes)?,
-        )?;
+        fallocate(&self.file, mode, to_off(offset_bytes)?, to_off(length_bytes)?)?;
         Ok(())
     }
 
@@ -228,10 +213,7 @@ impl Segment {
         let used_bytes = self.file.metadata()?.blocks() * 512;
         let file_system = nix::sys::statvfs::fstatvfs(&self.file)?;
         let free_bytes = file_system.blocks_available() * file_system.fragment_size();
-        Ok(Space {
-            used_bytes,
-            free_bytes,
-        })
+        Ok(Space { used_bytes, free_bytes })
     }
 }
 
@@ -264,10 +246,7 @@ fn write_checked(map: &MmapRaw, bytes: &[u8], offset: usize) -> io::Result<()> {
     while done < bytes.len() {
         let local = [IoSlice::new(&bytes[done..])];
         let base = map.as_mut_ptr().addr() + offset + done;
-        let remote = [RemoteIoVec {
-            base,
-            len: bytes.len() - done,
-        }];
+        let remote = [RemoteIoVec { base, len: bytes.len() - done }];
         match process_vm_writev(nix::unistd::Pid::this(), &local, &remote)? {
             0 => return Err(io::ErrorKind::WriteZero.into()),
             count => done += count,
@@ -284,11 +263,7 @@ fn sealed_segment(flags: MFdFlags, range_bytes: u64) -> io::Result<Segment> {
     let seals = SealFlag::F_SEAL_SHRINK | SealFlag::F_SEAL_GROW | SealFlag::F_SEAL_SEAL;
     fcntl(&file, FcntlArg::F_ADD_SEALS(seals))?;
     let access = Access::Sealed(MmapRaw::map_raw(&file)?);
-    Ok(Segment {
-        file,
-        access,
-        range_bytes,
-    })
+    Ok(Segment { file, access, range_bytes })
 }
 
 /// A file in a folder that no path leads to, so that nothing is left behind however we end.
@@ -314,10 +289,7 @@ fn unnamed_file(directory: &Path) -> io::Result<File> {
 
 fn needs_a_name(error: &io::Error) -> bool {
     let code = error.raw_os_error().map(Errno::from_raw);
-    matches!(
-        code,
-        Some(Errno::EOPNOTSUPP | Errno::EISDIR | Errno::EINVAL)
-    )
+    matches!(code, Some(Errno::EOPNOTSUPP | Errno::EISDIR | Errno::EINVAL))
 }
 
 fn huge_page_flag(page_bytes: u64) -> io::Result<MFdFlags> {
@@ -329,9 +301,7 @@ fn huge_page_flag(page_bytes: u64) -> io::Result<MFdFlags> {
 }
 
 fn round_up(bytes: u64, unit_bytes: u64) -> io::Result<u64> {
-    bytes
-        .checked_next_multiple_of(unit_bytes)
-        .ok_or_else(|| io::ErrorKind::InvalidInput.into())
+    bytes.checked_next_multiple_of(unit_bytes).ok_or_else(|| io::ErrorKind::InvalidInput.into())
 }
 
 fn to_off(bytes: u64) -> io::Result<i64> {
@@ -360,9 +330,7 @@ mod tests {
 
     #[test]
     fn a_segment_takes_memory_only_where_it_was_touched() {
-        let segment = Arena::new(ArenaKind::Memfd)
-            .create_segment(1 << 40)
-            .unwrap();
+        let segment = Arena::new(ArenaKind::Memfd).create_segment(1 << 40).unwrap();
         let used = |segment: &Segment| segment.space().unwrap().used_bytes;
         assert_eq!(used(&segment), 0);
         segment.write_at(&[1; 8192], 1 << 39).unwrap();
@@ -375,9 +343,7 @@ mod tests {
 
     #[test]
     fn clients_cannot_shrink_a_memfd() {
-        let segment = Arena::new(ArenaKind::Memfd)
-            .create_segment(1 << 20)
-            .unwrap();
+        let segment = Arena::new(ArenaKind::Memfd).create_segment(1 << 20).unwrap();
         let theirs = File::from(segment.descriptor().try_clone_to_owned().unwrap());
         assert!(theirs.set_len(0).is_err());
         assert!(theirs.set_len(1 << 30).is_err());
@@ -385,9 +351,8 @@ mod tests {
 
     #[test]
     fn a_shrunk_file_is_an_error_and_no_signal() {
-        let segment = Arena::new(ArenaKind::Directory(directory()))
-            .create_segment(1 << 20)
-            .unwrap();
+        let segment =
+            Arena::new(ArenaKind::Directory(directory())).create_segment(1 << 20).unwrap();
         let theirs = File::from(segment.descriptor().try_clone_to_owned().unwrap());
         theirs.set_len(0).unwrap();
         assert!(segment.read_at(&mut [0; 10], 4096).is_err());
@@ -397,16 +362,9 @@ mod tests {
     #[test]
     fn a_folder_that_is_none_is_an_error() {
         let missing = directory().join("there-is-no-such-folder");
-        assert!(
-            Arena::new(ArenaKind::Directory(missing))
-                .create_segment(4096)
-                .is_err()
-        );
+        assert!(Arena::new(ArenaKind::Directory(missing)).create_segment(4096).is_err());
         let ordinary = ArenaKind::HugeDirectory(directory());
         let error = Arena::new(ordinary).create_segment(4096).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "it is not on a file system of huge pages"
-        );
+        assert_eq!(error.to_string(), "it is not on a file system of huge pages");
     }
 }

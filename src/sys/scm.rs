@@ -32,16 +32,8 @@ pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Received
     let mut control = Control([0; CONTROL_BYTES]);
     let mut parts = [IoSliceMut::new(buffer)];
     let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_CMSG_CLOEXEC;
-    let message = recvmsg::<()>(
-        socket.as_raw_fd(),
-        &mut parts,
-        Some(&mut control.0[..]),
-        flags,
-    )?;
-    let mut received = Received {
-        bytes: message.bytes,
-        descriptors: SmallVec::new(),
-    };
+    let message = recvmsg::<()>(socket.as_raw_fd(), &mut parts, Some(&mut control.0[..]), flags)?;
+    let mut received = Received { bytes: message.bytes, descriptors: SmallVec::new() };
     // Fails if some were cut off; those that fit are listed all the same.
     let Ok(messages) = message.cmsgs() else {
         return Ok(received);
@@ -53,9 +45,7 @@ pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Received
         for number in numbers {
             // Justification: the wrapper around the system call gives bare numbers.
             // SAFETY: the kernel has just opened this descriptor for us, and nobody else knows it.
-            received
-                .descriptors
-                .push(unsafe { OwnedFd::from_raw_fd(number) });
+            received.descriptors.push(unsafe { OwnedFd::from_raw_fd(number) });
         }
     }
     Ok(received)
@@ -86,13 +76,7 @@ pub fn send_descriptor(socket: BorrowedFd<'_>, descriptor: BorrowedFd<'_>) -> io
     let numbers = [descriptor.as_raw_fd()];
     let control = [ControlMessage::ScmRights(&numbers)];
     let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL;
-    sendmsg::<()>(
-        socket.as_raw_fd(),
-        &[IoSlice::new(&payload)],
-        &control,
-        flags,
-        None,
-    )?;
+    sendmsg::<()>(socket.as_raw_fd(), &[IoSlice::new(&payload)], &control, flags, None)?;
     Ok(())
 }
 
@@ -116,11 +100,7 @@ mod tests {
         assert_eq!((first.bytes, first.descriptors.len()), (7, 1));
         sent.shutdown(std::net::Shutdown::Both).unwrap();
         drop(first);
-        assert_eq!(
-            kept.read(&mut [0]).unwrap(),
-            0,
-            "the copy was closed with what it came in"
-        );
+        assert_eq!(kept.read(&mut [0]).unwrap(), 0, "the copy was closed with what it came in");
         sent.flush().unwrap();
         let second = receive(ours.as_fd(), &mut buffer).unwrap();
         assert_eq!((second.bytes, second.descriptors.len()), (6, 0));
