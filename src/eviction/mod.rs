@@ -308,11 +308,13 @@ impl Eviction {
     }
 
     /// The client is gone: its quota is everybody's again, and so is its queue, the objects of
-    /// which keep their order and become the most recently used ones.
-    pub fn remove_client(&mut self, client: ClientId) {
+    /// which keep their order and become the most recently used ones. Returns whether there are more
+    /// victims for others now.
+    pub fn remove_client(&mut self, client: ClientId) -> bool {
         let Some(index) = self.quota_of(client) else {
-            return;
+            return false;
         };
+        let before = self.evictable_objects();
         let slots: Vec<Slot> = self.quota(index).ledger.lru.iter(&self.nodes).collect();
         for slot in slots {
             let pinned = self.nodes[slot.index()].pinned;
@@ -326,6 +328,7 @@ impl Eviction {
         let freed_bytes = self.quota(index).ledger.capacity_bytes;
         self.global.capacity_bytes += freed_bytes;
         self.quotas[index as usize] = None;
+        self.evictable_objects() > before
     }
 
     /// The bytes that [`Eviction::take_victims`] can take at most.

@@ -42,10 +42,13 @@ impl Store {
             match slot.map(|slot| self.table[slot].state) {
                 Some(State::Sealed | State::Spilling(_)) => continue,
                 Some(State::Spilled(_) | State::Restoring(_, RestorePhase::Starved)) => {
-                    to_restore.extend(slot);
+                    if self.waiters.add_lacking(get_id, *id, true) {
+                        to_restore.extend(slot);
+                    }
+                }
+                Some(State::Restoring(..)) => {
                     self.waiters.add_lacking(get_id, *id, true);
                 }
-                Some(State::Restoring(..)) => self.waiters.add_lacking(get_id, *id, true),
                 Some(State::Unsealed { .. }) | None => {
                     self.waiters.add_lacking(get_id, *id, false);
                 }

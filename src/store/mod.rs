@@ -176,7 +176,7 @@ impl Store {
         let Some(client) = self.clients.disconnect(id) else {
             return;
         };
-        self.eviction.remove_client(id);
+        self.room_changed |= self.eviction.remove_client(id);
         for slot in client.creating {
             self.remove_object(slot, Told::Nobody);
         }

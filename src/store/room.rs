@@ -91,7 +91,7 @@ impl Store {
         let mut lacking_objects =
             (self.table.len() + new_objects).saturating_sub(self.config.max_objects);
         if lacking_objects > 0 {
-            let evictable_objects = self.eviction.evictable_objects();
+            let evictable_objects = self.eviction.evictable_objects() + step.evicted_objects;
             if !may_evict || self.config.has_external_store || evictable_objects < lacking_objects {
                 return Err(NoRoom::Never);
             }

@@ -243,6 +243,16 @@ impl Store {
         };
         self.table[slot].state = State::Restoring(number, phase);
         self.set_restoring(slot, phase != RestorePhase::Starved);
+        if phase == RestorePhase::Starved {
+            self.delete_if_pending(slot);
+        }
+    }
+
+    /// A restore has come to nothing: an object that was deleted during it has nobody to wait for.
+    fn delete_if_pending(&mut self, slot: Slot) {
+        if self.table[slot].deletion_pending {
+            self.remove_object(slot, Told::Subscribers);
+        }
     }
 
     /// Whether the gets that wait for the object can count on it.
@@ -284,9 +294,7 @@ impl Store {
             self.memory_bytes -= size_bytes;
             self.free(transfer.allocation);
             self.set_restoring(slot, false);
-            if self.table[slot].deletion_pending {
-                self.remove_object(slot, Told::Subscribers);
-            }
+            self.delete_if_pending(slot);
         }
         self.wake_room_queue(backing);
     }

@@ -90,11 +90,12 @@ impl Waiters {
     }
 
     /// Notes that the get lacks an object, unless that is known already: a get may repeat an id.
-    /// Must be called for all ids of a get before any other get is registered.
-    pub(super) fn add_lacking(&mut self, get_id: GetId, id: ObjectId, restoring: bool) {
+    /// Must be called for all ids of a get before any other get is registered. `false` if it was
+    /// known.
+    pub(super) fn add_lacking(&mut self, get_id: GetId, id: ObjectId, restoring: bool) -> bool {
         let last = self.queues.get(&id).map_or(NONE, |queue| queue.last);
         if last != NONE && self.links[last].get == get_id {
-            return;
+            return false;
         }
         let get = &mut self.gets[get_id.0];
         let new = Link {
@@ -115,6 +116,7 @@ impl Waiters {
             self.links[last].behind = index;
             self.queues.get_mut(&id).expect("it has a last link").last = index;
         }
+        true
     }
 
     /// Sets when the get stops waiting.

@@ -58,6 +58,8 @@ pub struct Segment {
     file: File,
     access: Access,
     range_bytes: u64,
+    /// Its pages are huge, and all were reserved when it was created.
+    is_huge: bool,
 }
 
 /// How much more a segment's file system can take.
@@ -100,12 +102,13 @@ impl Arena {
             ArenaKind::HugeMemfd(page_bytes) => {
                 let size_flag = huge_page_flag(*page_bytes)?;
                 let range_bytes = round_up(range_bytes, *page_bytes)?;
-                sealed_segment(MFdFlags::MFD_HUGETLB | size_flag, range_bytes)
+                let segment = sealed_segment(MFdFlags::MFD_HUGETLB | size_flag, range_bytes)?;
+                Ok(Segment { is_huge: true, ..segment })
             }
             ArenaKind::Directory(directory) => {
                 let file = unnamed_file(directory)?;
                 file.set_len(range_bytes)?;
-                Ok(Segment { file, access: Access::File, range_bytes })
+                Ok(Segment { file, access: Access::File, range_bytes, is_huge: false })
             }
             ArenaKind::HugeDirectory(directory) => {
                 let file = unnamed_file(directory)?;
@@ -117,7 +120,7 @@ impl Arena {
                 let range_bytes = round_up(range_bytes, page_bytes)?;
                 file.set_len(range_bytes)?;
                 let access = Access::Checked(MmapRaw::map_raw(&file)?);
-                Ok(Segment { file, access, range_bytes })
+                Ok(Segment { file, access, range_bytes, is_huge: true })
             }
         }
     }
@@ -192,12 +195,17 @@ impl Segment {
         }
     }
 
-    /// Gives the memory behind a stretch back to the system. What is on it is lost.
+    /// Gives the memory behind a stretch back to the system. What is on it may be lost. Huge pages
+    /// stay: the reservation would be lost with them, and a client that touches the stretch later
+    /// could be killed for it.
     ///
     /// # Errors
     ///
     /// If the file system cannot do that.
     pub fn release(&self, offset_bytes: u64, length_bytes: u64) -> io::Result<()> {
+        if self.is_huge {
+            return Ok(());
+        }
         let mode = FallocateFlags::FALLOC_FL_PUNCH_HOLE | FallocateFlags::FALLOC_FL_KEEP_SIZE;
         fallocate(&self.file, mode, to_off(offset_bytes)?, to_off(length_bytes)?)?;
         Ok(())
@@ -263,7 +271,7 @@ fn sealed_segment(flags: MFdFlags, range_bytes: u64) -> io::Result<Segment> {
     let seals = SealFlag::F_SEAL_SHRINK | SealFlag::F_SEAL_GROW | SealFlag::F_SEAL_SEAL;
     fcntl(&file, FcntlArg::F_ADD_SEALS(seals))?;
     let access = Access::Sealed(MmapRaw::map_raw(&file)?);
-    Ok(Segment { file, access, range_bytes })
+    Ok(Segment { file, access, range_bytes, is_huge: false })
 }
 
 /// A file in a folder that no path leads to, so that nothing is left behind however we end.
