@@ -1,0 +1,157 @@
+"""Many clients, many objects, and an idle server.
+
+Nothing here measures speed; the bounds are on memory, descriptors and on
+using no processor time when there is nothing to do.
+"""
+
+import threading
+import time
+
+import pytest
+
+import wire
+from wire import oid
+
+MB = 1_000_000
+
+
+def test_idle_server_uses_no_cpu(store):
+    """With connections, a waiting Get and a subscription open."""
+    server = store()
+    clients = [server.client() for _ in range(20)]
+    clients[0].send_get([oid(1)], -1)
+    subscription = clients[1].subscribe()
+    clients[1].sync()
+    time.sleep(0.1)
+    before = server.cpu_ticks()
+    time.sleep(2)
+    assert server.cpu_ticks() == before
+    subscription.close()
+
+
+def worker(server, number, failures):
+    """Everything that a client does, on ids of its own, with all contents checked."""
+    try:
+        client = wire.Client(server.path)
+        for step in range(20):
+            object_id = b"worker%04d-step%05d" % (number, step)
+            data = bytes([number]) * (1000 + step)
+            client.write(client.create(object_id, len(data), 3), data, b"abc")
+            assert client.seal(object_id) == wire.OK
+            assert client.read(client.hold(object_id)) == (data, b"abc")
+            client.release(object_id)
+            if step % 2:
+                assert client.delete([object_id]) == [wire.OK]
+        client.close()
+    except Exception as error:
+        failures.append(error)
+
+
+def test_64_clients_at_once(store):
+    server = store(100 * MB)
+    failures = []
+    threads = [
+        threading.Thread(target=worker, args=(server, number, failures), daemon=True)
+        for number in range(64)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert failures == []
+    assert not any(thread.is_alive() for thread in threads)
+    infos = server.client().list()
+    assert len(infos) == 64 * 10
+    assert all(info.ref_count == 0 and info.sealed for info in infos.values())
+
+
+@pytest.mark.limit(60)
+def test_1500_connected_clients(store):
+    """All are served, and what they needed is given back."""
+    server = store(nofile=4096)
+    first = server.client()
+    first.leave(oid(1), 100)
+    first.hold(oid(1))
+    first.sync()
+    fds, memory = server.fd_count(), server.status_kib("RssAnon")
+    clients = [server.client() for _ in range(1500)]
+    for number, client in enumerate(clients):
+        client.hold(oid(1))
+        if number % 3 == 0:
+            client.create(oid(10 + number), 100)
+    assert first.list()[oid(1)].ref_count == 1501
+    assert server.fd_count() >= fds + 1500
+    for client in clients:
+        client.sync()
+    for client in clients:
+        client.close()
+    wire.wait_until(lambda: server.fd_count() <= fds, "the descriptors are closed")
+    assert list(first.list()) == [oid(1)]
+    assert first.list()[oid(1)].ref_count == 1
+    wire.wait_until(
+        lambda: server.status_kib("RssAnon") - memory < 8192, "the memory is given back"
+    )
+
+
+def test_connections_that_come_and_go(store):
+    server = store()
+    first = server.client()
+    first.sync()
+    fds = server.fd_count()
+    for number in range(2000):
+        client = wire.Client(server.path)
+        if number % 2:
+            client.sync()
+        client.close()
+    wire.wait_until(lambda: server.fd_count() <= fds, "the descriptors are closed")
+    first.sync()
+
+
+def test_100000_objects(store):
+    """Ids that share their first 16 bytes; List shows them all."""
+    client = store(100 * MB).client()
+    count = 100_000
+    ids = [b"shared-prefix-16" + number.to_bytes(4, "big") for number in range(count)]
+    for start in range(0, count, 5000):
+        assert client.batch(ids[start : start + 5000], [b"12345678"] * 5000) == wire.OK
+    assert client.contains(ids[0]) and client.contains(ids[-1])
+    body = wire.Table(client.request(wire.LIST).buffer)
+    assert len(body.tables(0)) == count
+    assert client.debug_values()["(global lru) num objects"] == str(count)
+    assert client.delete(ids) == [wire.OK] * count
+    assert client.list() == {}
+
+
+def test_thousands_of_waiting_gets(store):
+    server = store()
+    reader, writer = server.client(), server.client()
+    count = 3000
+    for number in range(count):
+        reader.send_get([oid(number), oid(count)], -1)
+        if number % 100 == 0:
+            reader.quiet()
+    ids = [oid(number) for number in range(count)]
+    assert writer.batch(ids, [b""] * count) == wire.OK
+    assert reader.quiet()
+    # Replies are read while they come.
+    writer.send(wire.CREATE_AND_SEAL, wire.create_and_seal_body(oid(count)))
+    assert [reader.recv_get().object_ids[0] for _ in range(count)] == ids
+    assert writer.expect(wire.CREATE_AND_SEAL_REPLY).scalar(0, "i") == wire.OK
+
+
+def test_churn_leaves_nothing_behind(store):
+    """Anonymous memory does not grow with the number of objects that were."""
+    server = store(MB)
+    client = server.client()
+
+    def churn(first, count):
+        for number in range(first, first + count):
+            client.create_and_seal(oid(number), bytes(number % 1000), b"m")
+            if number % 2:
+                client.delete([oid(number)])
+
+    churn(0, 5000)
+    memory, fds = server.status_kib("RssAnon"), server.fd_count()
+    churn(5000, 20_000)
+    assert server.status_kib("RssAnon") - memory < 8192
+    assert server.fd_count() <= fds
