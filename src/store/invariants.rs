@@ -21,6 +21,10 @@ impl Store {
         }
         self.check_holds();
         self.check_gets();
+        let is_starved =
+            |entry: &Entry| matches!(entry.state, State::Restoring(_, RestorePhase::Starved));
+        let starved = self.table.iter().filter(|(_, entry)| is_starved(entry));
+        assert_eq!(self.starved.len(), starved.count(), "each is listed once");
     }
 
     fn check_memory(&self) {

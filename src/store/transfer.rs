@@ -241,6 +241,9 @@ impl Store {
                 RestorePhase::Starved
             }
         };
+        if was_starved && phase != RestorePhase::Starved {
+            self.starved.retain(|other| *other != slot);
+        }
         self.table[slot].state = State::Restoring(number, phase);
         self.set_restoring(slot, phase != RestorePhase::Starved);
         if phase == RestorePhase::Starved {

@@ -281,13 +281,13 @@ impl Chooser<'_> {
 
     fn set_options(&mut self) -> Operation {
         let capacity_bytes = i64::try_from(self.plan.capacity_bytes).expect("tests are small");
-        let quota_bytes = match self.rng.u8(0..10) {
+        let quota_bytes = match self.rng.u8(0..12) {
             0 => 0,
             1 => -1,
             2 => i64::MIN,
             3 => i64::MAX,
-            4 => capacity_bytes * 7 / 10,
-            5 => capacity_bytes * 7 / 10 + 1,
+            4..=6 => capacity_bytes * 7 / 10,
+            7 => capacity_bytes * 7 / 10 + 1,
             _ => self.rng.i64(0..=capacity_bytes * 6 / 10),
         };
         let label =

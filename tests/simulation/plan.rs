@@ -80,7 +80,7 @@ impl Plan {
             3..=7 => 1000,
             8..=9 => rng.u64(1000..20_000),
             10 => rng.u64(20_000..300_000),
-            _ => rng.u64(300_000..1_500_000),
+            _ => rng.u64(500_000..2_500_000),
         };
         let names = rng.u8(2..=14);
         let roomy = rng.u8(0..3) > 0;
@@ -118,12 +118,13 @@ impl Plan {
         self.has_external_store = true;
         self.max_objects = 1000;
         self.max_clients = rng.usize(2..=4);
-        self.large_percent = 60;
+        self.large_percent = 20;
         for (kind, weight) in WEIGHTS {
             let factor = match kind {
                 Kind::SetOptions => 3,
                 Kind::Disconnect => rng.u32(1..4),
-                Kind::Abort | Kind::Evict | Kind::Delete => rng.u32(0..2),
+                Kind::CreateAndSeal => 2,
+                Kind::Create | Kind::Abort | Kind::Evict | Kind::Delete => rng.u32(0..2),
                 _ => 1,
             };
             self.weights.retain(|(other, _)| *other != kind);
