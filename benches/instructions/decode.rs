@@ -62,7 +62,7 @@ const fn bench(name: &'static str, run: fn(usize)) -> Bench {
 fn run(operations: usize, kind: i64, body: &[u8]) {
     counted(operations, |_| {
         let mut scratch = Scratch::default();
-        let request = decode(black_box(kind), black_box(body), &mut scratch);
+        let request = decode(black_box(kind), black_box(body), 1 << 20, &mut scratch);
         assert!(black_box(&request).is_ok());
     });
 }

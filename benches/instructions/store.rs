@@ -39,8 +39,7 @@ impl Fixture {
     pub(crate) fn new(capacity_bytes: u64) -> Self {
         let mut backing = TestBacking::new(4 * capacity_bytes);
         let segment = backing.add_segment(capacity_bytes).expect("it may have one");
-        let config =
-            StoreConfig { capacity_bytes, max_objects: 1 << 20, has_external_store: false };
+        let config = StoreConfig { capacity_bytes, ..StoreConfig::default() };
         let mut store = Store::new(config, segment);
         let client = store.handle_connect();
         Self { store, backing, client }

@@ -62,7 +62,8 @@ fn serve(
         if let Frame::Message { kind, body, .. } = &frame {
             let mut scratch = Scratch::default();
             let body = &buffer.bytes()[body.clone()];
-            let request = decode(*kind, body, &mut scratch).expect("the requests are right");
+            let request =
+                decode(*kind, body, 1 << 20, &mut scratch).expect("the requests are right");
             fixture.handle(&request);
         }
         buffer.consume(&frame);

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use log::LevelFilter;
 
-use super::HugePageSize;
+use super::{Access, HugePageSize, Limits};
 
 // ---- the flags ----
 
@@ -23,8 +23,45 @@ enum Target {
     HugePages,
     ExternalStore,
     LogLevel,
+    Limit(Limit),
+    SocketMode,
+    SocketGroup,
+    AllowUid,
+    AllowGid,
+    ZeroOnFree,
+    Sandbox,
     Help,
     Version,
+}
+
+/// A limit that can be set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Limit {
+    Connections,
+    ListBody,
+    PayloadBody,
+    Output,
+    Notifications,
+    Ids,
+    Gets,
+    Objects,
+    Segments,
+}
+
+impl Limit {
+    fn of(self, limits: &mut Limits) -> &mut usize {
+        match self {
+            Self::Connections => &mut limits.max_connections,
+            Self::ListBody => &mut limits.max_list_body_bytes,
+            Self::PayloadBody => &mut limits.max_payload_body_bytes,
+            Self::Output => &mut limits.max_output_bytes,
+            Self::Notifications => &mut limits.max_notification_bytes,
+            Self::Ids => &mut limits.max_ids,
+            Self::Gets => &mut limits.max_gets,
+            Self::Objects => &mut limits.max_objects,
+            Self::Segments => &mut limits.max_segments,
+        }
+    }
 }
 
 /// How an amount of memory may be written.
@@ -47,6 +84,14 @@ enum Kind {
     HugePages,
     /// One of the log levels; the value is required.
     Level,
+    /// A whole number from 1 up; the value is required.
+    Count,
+    /// A number of bytes, with or without a unit, from 1 up; the value is required.
+    Size,
+    /// The permissions of a file, as an octal number; the value is required.
+    Mode,
+    /// Numbers of users or groups, separated by commas; the value is required.
+    Numbers,
 }
 
 impl Kind {
@@ -57,6 +102,10 @@ impl Kind {
             Self::Switch => "bool",
             Self::HugePages => "huge page",
             Self::Level => "log level",
+            Self::Count => "count",
+            Self::Size => "size",
+            Self::Mode => "file mode",
+            Self::Numbers => "number list",
         }
     }
 
@@ -79,7 +128,7 @@ pub(super) struct Flag {
 }
 
 /// All flags, in the order of the help text. The parser has no other source.
-pub(super) const FLAGS: [Flag; 10] = [
+pub(super) const FLAGS: [Flag; 25] = [
     Flag {
         target: Target::Socket,
         kind: Kind::Text,
@@ -141,6 +190,111 @@ pub(super) const FLAGS: [Flag; 10] = [
                debug or trace",
     },
     Flag {
+        target: Target::SocketMode,
+        kind: Kind::Mode,
+        names: &["socket-mode"],
+        value: " MODE",
+        help: "permissions of the socket, an octal number such as 660; by default the umask decides",
+    },
+    Flag {
+        target: Target::SocketGroup,
+        kind: Kind::Text,
+        names: &["socket-group"],
+        value: " GROUP",
+        help: "group that the socket belongs to, by name or number",
+    },
+    Flag {
+        target: Target::AllowUid,
+        kind: Kind::Numbers,
+        names: &["allow-uid"],
+        value: " UID,...",
+        help: "serve only processes of these users; others are disconnected at once",
+    },
+    Flag {
+        target: Target::AllowGid,
+        kind: Kind::Numbers,
+        names: &["allow-gid"],
+        value: " GID,...",
+        help: "serve only processes of these groups; with --allow-uid, being in either list is enough",
+    },
+    Flag {
+        target: Target::ZeroOnFree,
+        kind: Kind::Switch,
+        names: &["zero-on-free"],
+        value: "",
+        help: "clear the memory of an object before another one gets it",
+    },
+    Flag {
+        target: Target::Sandbox,
+        kind: Kind::Switch,
+        names: &["sandbox"],
+        value: "",
+        help: "give up what the server does not need once it is ready: files, programs, the network",
+    },
+    Flag {
+        target: Target::Limit(Limit::Connections),
+        kind: Kind::Count,
+        names: &["max-connections"],
+        value: " COUNT",
+        help: "connections at a time; more wait until one ends (default 65536)",
+    },
+    Flag {
+        target: Target::Limit(Limit::ListBody),
+        kind: Kind::Size,
+        names: &["max-list-body"],
+        value: " SIZE",
+        help: "size of a request that lists ids (default 64MiB)",
+    },
+    Flag {
+        target: Target::Limit(Limit::PayloadBody),
+        kind: Kind::Size,
+        names: &["max-payload-body"],
+        value: " SIZE",
+        help: "size of a request with payloads; never more than the capacity and 16MiB (default 2GiB)",
+    },
+    Flag {
+        target: Target::Limit(Limit::Output),
+        kind: Kind::Size,
+        names: &["max-output"],
+        value: " SIZE",
+        help: "replies that wait for one client to read them; beyond it is disconnected (default 64MiB)",
+    },
+    Flag {
+        target: Target::Limit(Limit::Notifications),
+        kind: Kind::Size,
+        names: &["max-notifications"],
+        value: " SIZE",
+        help: "notifications that wait for one subscriber, about 140 bytes each; beyond the subscription ends (default 64MiB)",
+    },
+    Flag {
+        target: Target::Limit(Limit::Ids),
+        kind: Kind::Count,
+        names: &["max-ids"],
+        value: " COUNT",
+        help: "ids in one request (default 100000)",
+    },
+    Flag {
+        target: Target::Limit(Limit::Gets),
+        kind: Kind::Count,
+        names: &["max-gets"],
+        value: " COUNT",
+        help: "gets of one connection that wait at a time (default 10000)",
+    },
+    Flag {
+        target: Target::Limit(Limit::Objects),
+        kind: Kind::Count,
+        names: &["max-objects"],
+        value: " COUNT",
+        help: "objects in the store, empty and spilled ones included (default 4194304)",
+    },
+    Flag {
+        target: Target::Limit(Limit::Segments),
+        kind: Kind::Count,
+        names: &["max-segments"],
+        value: " COUNT",
+        help: "segments of shared memory (default 64)",
+    },
+    Flag {
         target: Target::Help,
         kind: Kind::Switch,
         names: &["help", "helpshort", "helpfull"],
@@ -164,6 +318,10 @@ pub(super) struct Values {
     pub(super) huge_pages: Option<HugePageSize>,
     pub(super) external_store: OsString,
     pub(super) log_level: LevelFilter,
+    pub(super) limits: Limits,
+    pub(super) access: Access,
+    pub(super) zero_on_free: bool,
+    pub(super) sandbox: bool,
     pub(super) wants_help: bool,
     pub(super) wants_version: bool,
     /// By name of the flag, since they are shown in that order, each name once.
@@ -179,6 +337,10 @@ impl Default for Values {
             huge_pages: None,
             external_store: OsString::new(),
             log_level: LevelFilter::Info,
+            limits: Limits::default(),
+            access: Access::default(),
+            zero_on_free: false,
+            sandbox: false,
             wants_help: false,
             wants_version: false,
             errors: BTreeMap::new(),
@@ -241,6 +403,17 @@ impl Values {
             Target::HugePages => store(&mut self.huge_pages, parse_huge_pages(flag.kind, value)),
             Target::ExternalStore => store(&mut self.external_store, Some(value.to_owned())),
             Target::LogLevel => store(&mut self.log_level, parse_level(value)),
+            Target::Limit(limit) => {
+                store(limit.of(&mut self.limits), parse_limit(flag.kind, value))
+            }
+            Target::SocketMode => store(&mut self.access.socket_mode, parse_mode(value).map(Some)),
+            Target::SocketGroup => {
+                store(&mut self.access.socket_group, value.to_str().map(|name| Some(name.into())))
+            }
+            Target::AllowUid => store(&mut self.access.allowed_uids, parse_numbers(value)),
+            Target::AllowGid => store(&mut self.access.allowed_gids, parse_numbers(value)),
+            Target::ZeroOnFree => store(&mut self.zero_on_free, parse_bool(value)),
+            Target::Sandbox => store(&mut self.sandbox, parse_bool(value)),
             Target::Help => store(&mut self.wants_help, parse_bool(value)),
             Target::Version => store(&mut self.wants_version, parse_bool(value)),
         };
@@ -316,6 +489,25 @@ fn parse_huge_pages(kind: Kind, value: &OsStr) -> Option<Option<HugePageSize>> {
         return Some(Some(HugePageSize::OneGib));
     }
     parse_bool(value).map(|on| on.then_some(HugePageSize::TwoMib))
+}
+
+fn parse_limit(kind: Kind, value: &OsStr) -> Option<usize> {
+    let number = match kind {
+        Kind::Size => parse_size(value.as_bytes())?,
+        _ => value.to_str()?.parse().ok()?,
+    };
+    usize::try_from(number).ok().filter(|number| *number > 0)
+}
+
+fn parse_mode(value: &OsStr) -> Option<u32> {
+    u32::from_str_radix(value.to_str()?, 8).ok().filter(|mode| *mode <= 0o777)
+}
+
+/// The outer option says whether the value is legal; a list is never empty.
+#[expect(clippy::option_option, reason = "legal and left out differ from illegal")]
+fn parse_numbers(value: &OsStr) -> Option<Option<Vec<u32>>> {
+    let numbers = value.to_str()?.split(',').map(|number| number.trim().parse().ok());
+    numbers.collect::<Option<Vec<u32>>>().map(Some)
 }
 
 fn parse_level(value: &OsStr) -> Option<LevelFilter> {

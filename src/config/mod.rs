@@ -56,6 +56,42 @@ pub struct Config {
     pub program: String,
     /// Bounds on what clients can make the server do.
     pub limits: Limits,
+    /// Who may connect.
+    pub access: Access,
+    /// Whether the memory of an object is cleared before another one gets it.
+    pub zero_on_free: bool,
+    /// Whether the server gives up what it does not need once it is ready.
+    pub sandbox: bool,
+}
+
+/// Who may connect to the socket.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Access {
+    /// The permissions of the socket; by default the umask decides, as with the original.
+    pub socket_mode: Option<u32>,
+    /// The group of the socket, a name or a number.
+    pub socket_group: Option<String>,
+    /// The users whose processes are served; everybody's if neither list is given.
+    pub allowed_uids: Option<Vec<u32>>,
+    /// The groups whose processes are served.
+    pub allowed_gids: Option<Vec<u32>>,
+}
+
+impl Access {
+    /// Whether everybody is served who can open the socket.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.allowed_uids.is_none() && self.allowed_gids.is_none()
+    }
+
+    /// Whether a process of this user and group is served.
+    #[must_use]
+    pub fn allows(&self, uid: u32, gid: u32) -> bool {
+        let listed = |list: &Option<Vec<u32>>, number| {
+            list.as_ref().is_some_and(|list| list.contains(&number))
+        };
+        self.is_open() || listed(&self.allowed_uids, uid) || listed(&self.allowed_gids, gid)
+    }
 }
 
 /// Where the shared memory comes from.
@@ -138,11 +174,11 @@ pub struct Limits {
     /// Connections at a time. Descriptors usually run out first; this bounds the tables where the
     /// descriptor limit is set to "unlimited".
     pub max_connections: usize,
-    /// Bytes in the body of a request that carries no payload. Ids are what makes these long, at
-    /// 28 bytes each: room for 2.3 million in one request.
-    pub max_small_body_bytes: usize,
-    /// Bytes in the body of any request: offsets in a FlatBuffer are signed 32-bit numbers.
-    pub max_body_bytes: usize,
+    /// Bytes in the body of a request that lists ids, at 28 bytes each.
+    pub max_list_body_bytes: usize,
+    /// Bytes in the body of a request that carries payloads: offsets in a flatbuffer are signed
+    /// 32-bit numbers, so none can be longer. What could never fit the store is not kept either.
+    pub max_payload_body_bytes: usize,
     /// Bytes of replies that wait for one client to read them. Room for the list of half a million
     /// objects; a client that lets more pile up is disconnected.
     pub max_output_bytes: usize,
@@ -152,6 +188,15 @@ pub struct Limits {
     /// Objects in the store, empty ones included, which cost the capacity nothing. Their entries
     /// take a few hundred bytes each, so this keeps the books near 1 GiB.
     pub max_objects: usize,
+    /// Ids in one request. Serving a get of so many takes about 10 ms, in which nobody else is
+    /// served; known programs ask for a few thousand at most.
+    pub max_ids: usize,
+    /// Gets of one connection that wait at a time, for ten times `max_ids` ids together. The
+    /// official client has one.
+    pub max_gets: usize,
+    /// Segments of shared memory, each of which costs every client a descriptor and a mapping. One
+    /// is enough unless memory comes from huge pages and is fragmented.
+    pub max_segments: usize,
     /// Requests of one connection served before the next connection gets its turn. Small enough
     /// that a turn of small requests stays well below a millisecond.
     pub max_requests_per_turn: usize,
@@ -164,11 +209,14 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             max_connections: 65_536,
-            max_small_body_bytes: 64 << 20,
-            max_body_bytes: (1 << 31) - 1,
+            max_list_body_bytes: 64 << 20,
+            max_payload_body_bytes: (1 << 31) - 1,
             max_output_bytes: 64 << 20,
             max_notification_bytes: 64 << 20,
             max_objects: 4 << 20,
+            max_ids: 100_000,
+            max_gets: 10_000,
+            max_segments: 64,
             max_requests_per_turn: 64,
             read_chunk_bytes: 64 << 10,
         }
@@ -297,7 +345,10 @@ fn check_rest(program: &str, capacity: Option<i64>, values: Values) -> Result<Co
         external_store,
         log_level: values.log_level,
         program: program.to_owned(),
-        limits: Limits::default(),
+        limits: values.limits,
+        access: values.access,
+        zero_on_free: values.zero_on_free,
+        sandbox: values.sandbox,
     })
 }
 

@@ -60,6 +60,9 @@ fn the_plain_case() {
         log_level: LevelFilter::Info,
         program: PROGRAM.into(),
         limits: Limits::default(),
+        access: Access::default(),
+        zero_on_free: false,
+        sandbox: false,
     };
     assert_eq!(with(&["-s", "/sock", "-m", "10000"]), Ok(expected.clone()));
     assert_eq!(with(&["--m=10000", "--s=/sock"]), Ok(expected.clone()));

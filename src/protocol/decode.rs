@@ -20,7 +20,8 @@ pub struct Scratch<'a> {
 /// A vector of byte vectors, as the schema cannot say it.
 type Bytes<'a> = Vector<'a, ForwardsUOffset<Vector<'a, u8>>>;
 
-/// Decodes the body of a request. What the request lists lies in `scratch`.
+/// Decodes the body of a request, which may name up to `max_ids` objects. What it lists lies in
+/// `scratch`.
 ///
 /// # Errors
 ///
@@ -28,6 +29,7 @@ type Bytes<'a> = Vector<'a, ForwardsUOffset<Vector<'a, u8>>>;
 pub fn decode<'a>(
     kind: i64,
     body: &'a [u8],
+    max_ids: usize,
     scratch: &'a mut Scratch<'a>,
 ) -> Result<Request<'a>, Violation> {
     match kind {
@@ -40,9 +42,7 @@ pub fn decode<'a>(
         kind::CREATE_REQUEST => create(body),
         kind::CREATE_AND_SEAL_REQUEST => create_and_seal(body),
         kind::CREATE_AND_SEAL_BATCH_REQUEST => {
-            create_and_seal_batch(body, &mut scratch.objects)?;
-            let evict_if_full =
-                table::<wire::CreateAndSealBatchRequest>(kind, body)?.evict_if_full();
+            let evict_if_full = create_and_seal_batch(body, max_ids, &mut scratch.objects)?;
             Ok(Request::CreateAndSealBatch { evict_if_full, objects: &scratch.objects })
         }
         kind::ABORT_REQUEST => {
@@ -56,7 +56,7 @@ pub fn decode<'a>(
         kind::GET_REQUEST => {
             let table = table::<wire::GetRequest>(kind, body)?;
             let timeout = GetTimeout::from_wire(table.timeout_ms());
-            object_ids(table.object_ids(), &mut scratch.ids)?;
+            object_ids(kind, table.object_ids(), max_ids, &mut scratch.ids)?;
             Ok(Request::Get { ids: &scratch.ids, timeout })
         }
         kind::RELEASE_REQUEST => {
@@ -64,7 +64,7 @@ pub fn decode<'a>(
             Ok(Request::Release(object_id(table.object_id())?))
         }
         kind::DELETE_REQUEST => {
-            delete(body, &mut scratch.ids)?;
+            delete(body, max_ids, &mut scratch.ids)?;
             Ok(Request::Delete(&scratch.ids))
         }
         kind::CONTAINS_REQUEST => {
@@ -84,7 +84,7 @@ pub fn decode<'a>(
         }
         kind::REFRESH_LRU_REQUEST => {
             let table = table::<wire::RefreshLruRequest>(kind, body)?;
-            object_ids(table.object_ids(), &mut scratch.ids)?;
+            object_ids(kind, table.object_ids(), max_ids, &mut scratch.ids)?;
             Ok(Request::RefreshLru(&scratch.ids))
         }
         _ => Err(Violation::UnknownMessage(kind)),
@@ -113,17 +113,21 @@ fn create_and_seal(body: &[u8]) -> Result<Request<'_>, Violation> {
     Ok(Request::CreateAndSeal { evict_if_full: table.evict_if_full(), object })
 }
 
+/// Collects the objects of a batch, and returns whether others may be evicted for them.
 fn create_and_seal_batch<'a>(
     body: &'a [u8],
+    max_ids: usize,
     objects: &mut Vec<NewObject<'a>>,
-) -> Result<(), Violation> {
+) -> Result<bool, Violation> {
     let kind = kind::CREATE_AND_SEAL_BATCH_REQUEST;
     let table = table::<wire::CreateAndSealBatchRequest>(kind, body)?;
     let ids = table.object_ids();
     let (data, metadata, digests) = (table.data(), table.metadata(), table.digest());
+    check_ids(kind, ids.len(), max_ids)?;
     for vector in [&data, &metadata, &digests] {
         check_count(kind, ids.len(), i64::try_from(vector.len()).unwrap_or(i64::MAX))?;
     }
+    objects.reserve_exact(ids.len());
     for index in 0..ids.len() {
         objects.push(NewObject {
             id: object_id(ids.get(index))?,
@@ -132,15 +136,15 @@ fn create_and_seal_batch<'a>(
             digest: digest(digests.get(index))?,
         });
     }
-    Ok(())
+    Ok(table.evict_if_full())
 }
 
-fn delete(body: &[u8], ids: &mut SmallVec<[ObjectId; 4]>) -> Result<(), Violation> {
+fn delete(body: &[u8], max_ids: usize, ids: &mut SmallVec<[ObjectId; 4]>) -> Result<(), Violation> {
     let table = table::<wire::DeleteRequest>(kind::DELETE_REQUEST, body)?;
     let vector = table.object_ids();
     let count = vector.map_or(0, |vector| vector.len());
     check_count(kind::DELETE_REQUEST, count, i64::from(table.count()))?;
-    vector.map_or(Ok(()), |vector| object_ids(vector, ids))
+    vector.map_or(Ok(()), |vector| object_ids(kind::DELETE_REQUEST, vector, max_ids, ids))
 }
 
 fn check_count(kind: i64, expected: usize, found: i64) -> Result<(), Violation> {
@@ -149,6 +153,10 @@ fn check_count(kind: i64, expected: usize, found: i64) -> Result<(), Violation> 
     } else {
         Err(Violation::Count { kind, expected, found })
     }
+}
+
+fn check_ids(kind: i64, found: usize, limit: usize) -> Result<(), Violation> {
+    if found > limit { Err(Violation::TooManyIds { kind, found, limit }) } else { Ok(()) }
 }
 
 /// The root table of a body, once all of it was found valid.
@@ -176,7 +184,13 @@ fn object_id(bytes: Vector<'_, u8>) -> Result<ObjectId, Violation> {
     ObjectId::from_slice(bytes.bytes()).ok_or(Violation::IdLength(bytes.len()))
 }
 
-fn object_ids(vector: Bytes<'_>, ids: &mut SmallVec<[ObjectId; 4]>) -> Result<(), Violation> {
+fn object_ids(
+    kind: i64,
+    vector: Bytes<'_>,
+    max_ids: usize,
+    ids: &mut SmallVec<[ObjectId; 4]>,
+) -> Result<(), Violation> {
+    check_ids(kind, vector.len(), max_ids)?;
     ids.reserve(vector.len());
     vector.iter().try_for_each(|bytes| {
         ids.push(object_id(bytes)?);

@@ -14,6 +14,10 @@ const SEGMENT_GAP_BYTES: u64 = 8;
 /// The `data_size` of an object that is not available: -1.
 const NOT_AVAILABLE: u64 = u64::MAX;
 
+/// A message that is longer leaves the encoder without a buffer, so that one large list does not
+/// take up memory for ever.
+const KEPT_BUFFER_BYTES: usize = 1 << 20;
+
 /// Writes messages. One encoder serves all connections, so that its buffer is used again.
 #[derive(Default)]
 pub struct Encoder {
@@ -100,6 +104,9 @@ impl Encoder {
         let body = self.builder.finished_data();
         put_header(out, kind, body.len());
         out.extend_from_slice(body);
+        if body.len() > KEPT_BUFFER_BYTES {
+            self.builder = FlatBufferBuilder::new();
+        }
     }
 
     /// Appends a frame for a notification socket to `out`: the length, then the notices. It has no

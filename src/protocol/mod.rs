@@ -8,6 +8,7 @@
 //! `format/WIRE.md` describes the bytes themselves.
 
 pub mod decode;
+pub mod dialect;
 pub mod encode;
 pub mod frame;
 #[rustfmt::skip]

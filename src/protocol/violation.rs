@@ -7,6 +7,7 @@
 
 use std::fmt;
 
+use super::dialect::Older;
 use crate::ids::ObjectId;
 
 /// A rule of the protocol that a peer broke. Displayed as the reason in the log.
@@ -30,6 +31,8 @@ pub enum Violation {
         /// What the verifier says.
         reason: String,
     },
+    /// The peer speaks a dialect that is not served.
+    OlderDialect(Older),
     /// An object id must be 20 bytes long.
     IdLength(usize),
     /// A digest must be 8 bytes long.
@@ -42,6 +45,22 @@ pub enum Violation {
         expected: usize,
         /// And what was.
         found: i64,
+    },
+    /// A request may name so many objects.
+    TooManyIds {
+        /// The number of the message.
+        kind: i64,
+        /// What it names.
+        found: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// Only so many gets of a connection may wait, and for so many ids.
+    TooManyGets {
+        /// How many wait already.
+        gets: usize,
+        /// How many ids they would name with one more.
+        ids: usize,
     },
     /// Only what is unsealed can be sealed.
     SealOfSealed(ObjectId),
@@ -65,10 +84,19 @@ impl fmt::Display for Violation {
             Self::Body { kind, reason } => {
                 write!(f, "the body of request {kind} is malformed: {reason}")
             }
+            Self::OlderDialect(older) => {
+                write!(f, "the client speaks {older}, which is not served")
+            }
             Self::IdLength(length) => write!(f, "an object id of {length} bytes instead of 20"),
             Self::DigestLength(length) => write!(f, "a digest of {length} bytes instead of 8"),
             Self::Count { kind, expected, found } => {
                 write!(f, "request {kind} counts {found} entries where it has {expected}")
+            }
+            Self::TooManyIds { kind, found, limit } => {
+                write!(f, "request {kind} names {found} objects; the limit is {limit}")
+            }
+            Self::TooManyGets { gets, ids } => {
+                write!(f, "a get beside {gets} that wait, for {ids} ids in all")
             }
             Self::SealOfSealed(id) => write!(f, "seal of object {id}, which is sealed"),
             Self::AbortOfForeign(id) => {

@@ -20,12 +20,16 @@ pub(super) struct Connection {
     pub(super) output: Output,
     /// The descriptors of the last read, and the position in the stream behind it.
     descriptors: (u64, SmallVec<[OwnedFd; 2]>),
+    /// The number of its first message, which tells clients of older releases.
+    pub(super) first_kind: Option<i64>,
     /// There may be something to read: no read since the last event found the socket empty.
     pub(super) readable: bool,
     /// The peer has closed its end, so that the end will show only by reading up to it.
     pub(super) hung_up: bool,
     /// The store has not finished the last request.
     pub(super) paused: bool,
+    /// It has so many replies to read that its requests have to wait.
+    pub(super) stalled: bool,
     /// The request at the front of the input was handed to the store before.
     pub(super) retrying: bool,
     /// It is in the list of those that have something to do.
@@ -45,9 +49,11 @@ impl Connection {
             input,
             output: Output::default(),
             descriptors: (0, SmallVec::new()),
+            first_kind: None,
             readable: false,
             hung_up: false,
             paused: false,
+            stalled: false,
             retrying: false,
             ready: false,
             dirty: false,

@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
+use super::log_limit::LogLimit;
 use crate::config;
 use crate::ids::{Extent, SegmentId};
 use crate::protocol::message::SegmentInfo;
@@ -21,9 +22,6 @@ const WASTE_PER_OBJECT_BYTES: u64 = 64;
 /// Ranges are multiples of this: the size of the huge pages that are most common.
 const RANGE_UNIT_BYTES: u64 = 2 << 20;
 
-/// Every segment costs each client a descriptor and a mapping.
-const MAX_SEGMENTS: usize = 64;
-
 /// What is reserved on the spot. More would stop everybody for longer than a millisecond or two.
 const MAX_SWIFT_RESERVE_BYTES: u64 = 2 << 20;
 
@@ -37,6 +35,8 @@ pub(super) struct Host {
     segments: Vec<Arc<Segment>>,
     capacity_bytes: u64,
     waste_bytes: u64,
+    max_segments: usize,
+    warnings: LogLimit,
 }
 
 impl Host {
@@ -54,6 +54,8 @@ impl Host {
             segments: Vec::new(),
             capacity_bytes: config.capacity_bytes,
             waste_bytes: config.limits.max_objects as u64 * WASTE_PER_OBJECT_BYTES,
+            max_segments: config.limits.max_segments,
+            warnings: LogLimit::default(),
         }
     }
 
@@ -103,7 +105,7 @@ impl Host {
     }
 
     /// Whether a limited file system can hold what is handed out, and how to make sure of it.
-    fn check_space(&self, extent: Extent, live_bytes: u64) -> io::Result<Reservation> {
+    fn check_space(&self, extent: Extent, claimed_bytes: u64) -> io::Result<Reservation> {
         let segment = self.segment(extent.segment);
         let space = segment.space()?;
         let other_segments = self.segments.iter().filter(|other| !Arc::ptr_eq(other, segment));
@@ -116,7 +118,7 @@ impl Host {
         if length_bytes > reachable_bytes {
             return Ok(Reservation::Never);
         }
-        if live_bytes > reachable_bytes {
+        if claimed_bytes > reachable_bytes {
             return Ok(Reservation::Full);
         }
         if length_bytes <= MAX_SWIFT_RESERVE_BYTES {
@@ -133,23 +135,24 @@ impl Host {
 
 impl Backing for Host {
     fn add_segment(&mut self, min_bytes: u64) -> Result<SegmentInfo, Unavailable> {
-        if self.segments.len() >= MAX_SEGMENTS {
+        if self.segments.len() >= self.max_segments {
             return Err(Unavailable);
         }
         match self.create_segment(min_bytes) {
             Ok(segment) => Ok(self.push_segment(segment)),
             Err(error) => {
-                log::warn!("cannot get a segment for {min_bytes} bytes: {error}");
+                self.warnings
+                    .warn(|| format!("cannot get a segment for {min_bytes} bytes: {error}"));
                 Err(Unavailable)
             }
         }
     }
 
-    fn reserve(&mut self, extent: Extent, live_bytes: u64) -> Reservation {
+    fn reserve(&mut self, extent: Extent, claimed_bytes: u64) -> Reservation {
         if !self.arena.is_limited() {
             return Reservation::Ready;
         }
-        self.check_space(extent, live_bytes).unwrap_or_else(|error| {
+        self.check_space(extent, claimed_bytes).unwrap_or_else(|error| {
             log::debug!("cannot reserve {} bytes: {error}", extent.size_bytes);
             Reservation::Full
         })
@@ -162,7 +165,8 @@ impl Backing for Host {
             .write_at(data, extent.offset_bytes)
             .and_then(|()| segment.write_at(metadata, metadata_offset));
         write.map_err(|error| {
-            log::warn!("cannot write an object of {} bytes: {error}", extent.size_bytes);
+            let size_bytes = extent.size_bytes;
+            self.warnings.warn(|| format!("cannot write {size_bytes} bytes: {error}"));
             Unavailable
         })
     }

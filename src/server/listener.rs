@@ -1,12 +1,16 @@
 //! The socket that clients connect to, and the file that stands for it.
 
 use std::fmt;
-use std::fs::{self, Metadata};
+use std::fs::{self, Metadata, Permissions};
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use mio::net::{UnixListener, UnixStream};
+use nix::sys::stat::{Mode, umask};
+use nix::unistd::Group;
+
+use crate::config::Access;
 
 /// A listening socket that removes its file when it ends.
 #[derive(Debug)]
@@ -24,6 +28,8 @@ pub(super) enum ListenError {
     InUse,
     /// Something is there that is neither a dead socket nor an empty file.
     Occupied(&'static str),
+    /// There is no group of that name.
+    NoGroup(String),
     /// The system refuses.
     System(io::Error),
 }
@@ -33,6 +39,7 @@ impl fmt::Display for ListenError {
         match self {
             Self::InUse => f.write_str("another server is listening there"),
             Self::Occupied(what) => write!(f, "there is {what}, which is left alone"),
+            Self::NoGroup(name) => write!(f, "there is no group {name}"),
             Self::System(error) => error.fmt(f),
         }
     }
@@ -52,7 +59,8 @@ impl Listener {
     ///
     /// If something else is there, or the system refuses.
     #[expect(clippy::disallowed_methods, reason = "this is the socket that everything is about")]
-    pub(super) fn bind(path: &Path) -> Result<Self, ListenError> {
+    pub(super) fn bind(path: &Path, access: &Access) -> Result<Self, ListenError> {
+        let group = access.socket_group.as_deref().map(find_group).transpose()?;
         match fs::symlink_metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error.into()),
@@ -61,9 +69,23 @@ impl Listener {
                 fs::remove_file(path)?;
             }
         }
-        let socket = UnixListener::bind(path)?;
+        // Until it has the mode and the group that it is to have, nobody but us may connect.
+        let restricted = access.socket_mode.is_some() || group.is_some();
+        let umask = restricted.then(|| umask(Mode::from_bits_truncate(0o177)));
+        let socket = UnixListener::bind(path);
+        let default_mode = umask.map(|before| {
+            nix::sys::stat::umask(before);
+            0o777 & !before.bits()
+        });
         let identity = fs::symlink_metadata(path).ok().map(|metadata| identity(&metadata));
-        Ok(Self { socket, path: path.to_owned(), identity })
+        let listener = Self { socket: socket?, path: path.to_owned(), identity };
+        if group.is_some() {
+            std::os::unix::fs::chown(path, None, group)?;
+        }
+        if let Some(mode) = access.socket_mode.or(default_mode) {
+            fs::set_permissions(path, Permissions::from_mode(mode))?;
+        }
+        Ok(listener)
     }
 }
 
@@ -77,6 +99,17 @@ impl Drop for Listener {
         {
             log::warn!("cannot remove the socket {}: {error}", self.path.display());
         }
+    }
+}
+
+/// The number of a group that was given by name or number.
+fn find_group(name: &str) -> Result<u32, ListenError> {
+    if let Ok(number) = name.parse() {
+        return Ok(number);
+    }
+    match Group::from_name(name).map_err(io::Error::from)? {
+        Some(group) => Ok(group.gid.as_raw()),
+        None => Err(ListenError::NoGroup(name.to_owned())),
     }
 }
 

@@ -11,7 +11,9 @@
 mod connection;
 mod host;
 mod listener;
+mod log_limit;
 mod output;
+mod sandbox;
 mod signals;
 mod start;
 mod worker;
@@ -26,6 +28,8 @@ use std::time::{Duration, Instant, SystemTime};
 use mio::event::Event;
 use mio::net::UnixStream;
 use mio::{Events, Interest, Poll, Token};
+use nix::sys::socket::getsockopt;
+use nix::sys::socket::sockopt::PeerCredentials;
 use smallvec::SmallVec;
 
 pub use self::start::{StartError, run};
@@ -33,13 +37,15 @@ pub use self::start::{StartError, run};
 use self::connection::{Connection, Subscription};
 use self::host::Host;
 use self::listener::Listener;
+use self::log_limit::LogLimit;
 use self::output::Flushed;
 use self::signals::Signals;
 use self::worker::{Done, Job, Location, Worker};
 use crate::allocator::Allocation;
-use crate::config::Limits;
+use crate::config::{Access, Limits};
 use crate::ids::{ClientId, SegmentId};
 use crate::protocol::decode::{Scratch, decode};
+use crate::protocol::dialect;
 use crate::protocol::encode::Encoder;
 use crate::protocol::frame::{BodyLimits, Frame, FrameBuffer};
 use crate::protocol::message::{Notice, Reply, Request, kind};
@@ -99,6 +105,17 @@ struct Server {
     reports: Receiver<Done>,
     clock: Clock,
     accepting: Accepting,
+    access: Access,
+    zero_on_free: bool,
+    warnings: Warnings,
+}
+
+/// Bounds on the lines that clients can cause, a kind each.
+#[derive(Default)]
+struct Warnings {
+    violations: LogLimit,
+    subscriptions: LogLimit,
+    refusals: LogLimit,
 }
 
 /// The clocks, read once a round.
@@ -194,7 +211,8 @@ impl Server {
                 return self.pause_accepting("there are as many connections as there may be");
             }
             match self.listener.socket.accept() {
-                Ok((stream, _)) => self.add_connection(stream),
+                Ok((stream, _)) if self.is_allowed(&stream) => self.add_connection(stream),
+                Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 // The peer has given up, or a signal has come.
                 Err(error)
@@ -205,6 +223,27 @@ impl Server {
                 Err(error) => return self.pause_accepting(&error.to_string()),
             }
         }
+    }
+
+    /// Whether the process at the other end may be served.
+    fn is_allowed(&mut self, stream: &UnixStream) -> bool {
+        if self.access.is_open() {
+            return true;
+        }
+        let peer = getsockopt(stream, PeerCredentials);
+        let allowed = peer.is_ok_and(|peer| self.access.allows(peer.uid(), peer.gid()));
+        if !allowed {
+            self.warnings.refusals.warn(|| match peer {
+                Ok(peer) => format!(
+                    "refusing process {} of user {} and group {}: they are not allowed",
+                    peer.pid(),
+                    peer.uid(),
+                    peer.gid()
+                ),
+                Err(error) => format!("refusing a process that cannot be identified: {error}"),
+            });
+        }
+        allowed
     }
 
     fn pause_accepting(&mut self, reason: &str) {
@@ -255,7 +294,10 @@ impl Server {
 
     fn close(&mut self, index: usize, violation: &Violation) {
         if let Some(connection) = &self.connections[index] {
-            log::warn!("closing the connection of client {}: {violation}", connection.client);
+            let client = connection.client;
+            self.warnings
+                .violations
+                .warn(|| format!("closing the connection of client {client}: {violation}"));
             self.disconnect(index);
         }
     }
@@ -308,8 +350,8 @@ impl Server {
             let Some(connection) = &mut self.connections[index] else {
                 return;
             };
-            let is_full = connection.output.waiting_bytes() > OUTPUT_HIGH_WATER_BYTES;
-            if connection.paused || is_full {
+            connection.stalled = connection.output.waiting_bytes() > OUTPUT_HIGH_WATER_BYTES;
+            if connection.paused || connection.stalled {
                 return;
             }
             if left == 0 {
@@ -317,6 +359,7 @@ impl Server {
             }
             match connection.input.peek() {
                 Err(violation) => {
+                    let violation = dialect::explain_header(connection.first_kind, violation);
                     self.close(index, &violation);
                     return self.apply_effects();
                 }
@@ -356,10 +399,10 @@ impl Server {
                     self.apply_effects();
                     return false;
                 }
-                Ok(Received { bytes, descriptors }) => {
+                Ok(Received { bytes, descriptors, ended_early }) => {
                     // A read that is not full has emptied the socket; but a descriptor ends a read
                     // early, and the end of a stream that has hung up shows in a read of its own.
-                    let emptied = bytes < self.chunk.len() && descriptors.is_empty();
+                    let emptied = bytes < self.chunk.len() && !ended_early;
                     connection.readable = connection.hung_up || !emptied;
                     connection.push_input(&self.chunk[..bytes], descriptors);
                     return true;
@@ -391,7 +434,16 @@ impl Server {
                 return self.subscribe(index, frame);
             }
             Frame::Message { kind, body, .. } => {
-                decode(*kind, &connection.input.bytes()[body.clone()], &mut scratch)
+                let first = *connection.first_kind.get_or_insert(*kind);
+                let body = &connection.input.bytes()[body.clone()];
+                let mistaken = dialect::can_be_mistaken(*kind)
+                    .then(|| dialect::recognise(first, *kind, body))
+                    .flatten();
+                match mistaken {
+                    Some(older) => Err(Violation::OlderDialect(older)),
+                    None => decode(*kind, body, self.limits.max_ids, &mut scratch)
+                        .map_err(|violation| dialect::explain(first, *kind, body, violation)),
+                }
             }
         };
         let request = match request {
@@ -427,7 +479,9 @@ impl Server {
         let earlier = connection.subscription.take();
         self.end_subscription(index, earlier);
         if let Err(reason) = self.begin_subscription(index, descriptors) {
-            log::warn!("client {client} has subscribed without success: {reason}");
+            self.warnings
+                .subscriptions
+                .warn(|| format!("client {client} has subscribed without success: {reason}"));
             return;
         }
         let (now, request) = (self.clock.now, Request::Subscribe);
@@ -508,7 +562,7 @@ impl Server {
             }
             Effect::ReleasePages(allocation) => {
                 let segment = self.host.segment(allocation.extent.segment).clone();
-                self.memory_worker.submit(Job::Release(segment, allocation));
+                self.memory_worker.submit(Job::Release(segment, allocation, self.zero_on_free));
             }
             Effect::Spill { transfer, key, allocation } => {
                 self.submit_external(Job::Spill(transfer, key, self.locate(allocation)));
@@ -581,6 +635,11 @@ impl Server {
         if let Err(error) = result {
             log::debug!("client {} is lost: {error}", connection.client);
             self.disconnect(index);
+        } else if connection.stalled && connection.output.waiting_bytes() <= OUTPUT_HIGH_WATER_BYTES
+        {
+            // Requests that it sent before may lie in its input, and nothing else tells of them.
+            connection.stalled = false;
+            self.make_ready(index);
         }
     }
 
@@ -605,10 +664,13 @@ impl Server {
             if !subscription.is_blocked() {
                 self.flush_subscription(index);
             } else if waiting_bytes > self.limits.max_notification_bytes {
-                log::warn!(
-                    "the subscription of client {} ends: {waiting_bytes} bytes of notices wait",
-                    connection.client
-                );
+                let client = connection.client;
+                self.warnings.subscriptions.warn(|| {
+                    format!(
+                        "the subscription of client {client} ends: {waiting_bytes} bytes of \
+                         notices wait"
+                    )
+                });
                 let ended = connection.subscription.take();
                 self.end_subscription(index, ended);
             }

@@ -77,11 +77,25 @@ impl Output {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.drop_sent();
                     return Ok(Flushed::Blocked);
                 }
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// Forgets what was sent once that is most of it, so that a peer who always lags behind a little
+    /// costs no more than what it has not read.
+    fn drop_sent(&mut self) {
+        if self.sent < KEPT_CAPACITY.max(self.bytes.len() / 2) {
+            return;
+        }
+        self.bytes.drain(..self.sent);
+        for (position, _) in &mut self.descriptors {
+            *position -= self.sent;
+        }
+        self.sent = 0;
     }
 }
 
@@ -178,6 +192,29 @@ mod tests {
         assert_eq!((received.len(), descriptors), (400_005, 2));
         assert_eq!(&received[400_000..], [0x14, 0x14, 2, 2, 2]);
         assert_eq!(output.waiting_bytes(), 0);
+    }
+
+    #[test]
+    fn what_was_sent_is_forgotten() {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let mut output = Output::default();
+        let (mut received, mut descriptors) = (Vec::new(), 0);
+        for _ in 0..100 {
+            let length = output.bytes_mut().len() + 500_000;
+            output.bytes_mut().resize(length, 1);
+            output.push_descriptor(SegmentId(1));
+            // Always reads less than there is.
+            while output.waiting_bytes() > 100_000 {
+                let _ = output.flush(ours.as_fd(), |_| ours.as_fd()).unwrap();
+                descriptors += drain(&theirs, &mut received);
+            }
+            assert!(output.bytes.len() < 1_200_000, "{} bytes are kept", output.bytes.len());
+        }
+        while output.flush(ours.as_fd(), |_| ours.as_fd()).unwrap() == Flushed::Blocked {
+            descriptors += drain(&theirs, &mut received);
+        }
+        descriptors += drain(&theirs, &mut received);
+        assert_eq!((received.len(), descriptors), (100 * 500_001, 100));
     }
 
     #[test]

@@ -3,14 +3,16 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::fs;
+use std::path::Path;
 
 use mio::{Interest, Poll};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use super::host::Host;
 use super::listener::Listener;
+use super::sandbox;
 use super::signals::Signals;
-use super::{Accepting, Clock, LISTENER, SIGNALS, Server, Workers};
+use super::{Accepting, Clock, LISTENER, SIGNALS, Server, Warnings, Workers};
 use crate::config::{self, Backing, Config};
 use crate::external;
 use crate::protocol::encode::Encoder;
@@ -25,6 +27,9 @@ const PAYLOAD_OVERHEAD_BYTES: u64 = 16 << 20;
 /// Requests without lists and payloads have an id, or a client's name. The rest is slack for
 /// clients that lay out their tables generously.
 const SMALL_BODY_BYTES: u64 = 1 << 20;
+
+/// The gets of a connection that wait may name so many times the ids that one may name.
+const WAITING_REQUESTS: usize = 10;
 
 /// Why the server could not start: one sentence for whoever started it.
 #[derive(Debug)]
@@ -54,6 +59,9 @@ pub fn run(config: &Config) -> Result<(), StartError> {
     log::info!("{}", config::backing_line(&config.backing));
     warn_of_space(config);
     let mut server = start(config, signals)?;
+    if config.sandbox {
+        log::info!("sandbox: {}", enter_sandbox(config));
+    }
     log::info!(
         "ready: {} bytes in {} at {}, version {}",
         config.capacity_bytes,
@@ -77,7 +85,7 @@ fn start(config: &Config, signals: Signals) -> Result<Server, StartError> {
     let store_outside = store_outside.transpose()?;
     let Workers { memory, external, reports } =
         Workers::start(&poll, store_outside).map_err(failed("cannot start a thread"))?;
-    let mut listener = Listener::bind(&config.socket)
+    let mut listener = Listener::bind(&config.socket, &config.access)
         .map_err(failed(format_args!("cannot listen at {}", config.socket.display())))?;
     let registry = poll.registry();
     registry
@@ -95,8 +103,11 @@ fn start(config: &Config, signals: Signals) -> Result<Server, StartError> {
         limits: config.limits,
         body_limits: BodyLimits {
             small_bytes: SMALL_BODY_BYTES,
-            list_bytes: config.limits.max_small_body_bytes as u64,
-            payload_bytes: config.capacity_bytes.saturating_add(PAYLOAD_OVERHEAD_BYTES),
+            list_bytes: config.limits.max_list_body_bytes as u64,
+            payload_bytes: config
+                .capacity_bytes
+                .saturating_add(PAYLOAD_OVERHEAD_BYTES)
+                .min(config.limits.max_payload_body_bytes as u64),
         },
         encoder: Encoder::new(),
         connections: Vec::new(),
@@ -111,7 +122,22 @@ fn start(config: &Config, signals: Signals) -> Result<Server, StartError> {
         reports,
         clock,
         accepting: Accepting::default(),
+        access: config.access.clone(),
+        zero_on_free: config.zero_on_free,
+        warnings: Warnings::default(),
     })
+}
+
+fn enter_sandbox(config: &Config) -> sandbox::Report {
+    let segments = match &config.backing {
+        Backing::Directory(directory) | Backing::HugeDirectory(directory) => Some(&**directory),
+        Backing::Memfd | Backing::HugeMemfd(_) => None,
+    };
+    let socket = match config.socket.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    sandbox::enter(socket, segments)
 }
 
 /// The store with its first segment. Failing to get that is worth a better sentence than later
@@ -125,6 +151,9 @@ fn new_store(config: &Config, host: &mut Host) -> Result<Store, StartError> {
     let store_config = StoreConfig {
         capacity_bytes: config.capacity_bytes,
         max_objects: config.limits.max_objects,
+        max_gets: config.limits.max_gets,
+        max_waiting_ids: config.limits.max_ids.saturating_mul(WAITING_REQUESTS),
+        zero_on_free: config.zero_on_free,
         has_external_store: config.external_store.is_some(),
     };
     Ok(Store::new(store_config, host.push_segment(segment)))

@@ -21,8 +21,8 @@ pub(super) type Location = Option<(Arc<Segment>, Extent)>;
 pub(super) enum Job {
     /// Put memory behind an extent.
     Reserve(TransferId, Arc<Segment>, Extent),
-    /// Give the pages of an unused extent back.
-    Release(Arc<Segment>, Allocation),
+    /// Give the pages of an unused extent back, and clear it if that is so.
+    Release(Arc<Segment>, Allocation, bool),
     /// Copy an object out.
     Spill(TransferId, ExternalKey, Location),
     /// Copy an object in.
@@ -105,7 +105,7 @@ impl Worker {
 fn failure(job: Job) -> Option<Done> {
     match job {
         Job::Reserve(transfer, ..) => Some(Done::Reserved(transfer, false)),
-        Job::Release(_, allocation) => Some(Done::Released(allocation)),
+        Job::Release(_, allocation, _) => Some(Done::Released(allocation)),
         Job::Spill(transfer, ..) => Some(Done::Spilled(transfer, false)),
         Job::Restore(transfer, ..) => Some(Done::Restored(transfer, false)),
         Job::Forget(_) => None,
@@ -122,8 +122,14 @@ fn work(jobs: &Receiver<Job>, external: Option<Box<dyn ExternalStore>>, reports:
                 let done = logged("reserve memory", reserved.map_err(to_external));
                 Some(Done::Reserved(transfer, done))
             }
-            Job::Release(segment, allocation) => {
-                host::release(&segment, allocation.extent);
+            Job::Release(segment, allocation, clear) => {
+                if clear {
+                    let Extent { offset_bytes, size_bytes, .. } = allocation.extent;
+                    let cleared = segment.clear(offset_bytes, size_bytes);
+                    logged("clear memory", cleared.map_err(to_external));
+                } else {
+                    host::release(&segment, allocation.extent);
+                }
                 Some(Done::Released(allocation))
             }
             Job::Spill(transfer, key, location) => {

@@ -16,9 +16,10 @@ pub trait Backing {
     fn add_segment(&mut self, min_bytes: u64) -> Result<SegmentInfo, Unavailable>;
 
     /// Makes sure that memory stands behind an extent that is about to be handed to a client, so
-    /// that the client cannot be killed for touching it. `live_bytes` is all that is handed out,
-    /// this extent included.
-    fn reserve(&mut self, extent: Extent, live_bytes: u64) -> Reservation;
+    /// that the client cannot be killed for touching it. `claimed_bytes` is what must be able to be
+    /// in memory at once: all that is handed out, this extent included, and what is free but was
+    /// not given back.
+    fn reserve(&mut self, extent: Extent, claimed_bytes: u64) -> Reservation;
 
     /// Writes `data`, and `metadata` behind it, to the start of an extent.
     ///
@@ -90,7 +91,7 @@ impl Backing for TestBacking {
         Ok(SegmentInfo { segment: SegmentId(number), range_bytes })
     }
 
-    fn reserve(&mut self, _extent: Extent, _live_bytes: u64) -> Reservation {
+    fn reserve(&mut self, _extent: Extent, _claimed_bytes: u64) -> Reservation {
         self.reservation.unwrap_or(Reservation::Ready)
     }
 

@@ -15,8 +15,6 @@ pub(super) type Slots = HashSet<Slot, FixedState>;
 /// What one connection has.
 #[derive(Debug)]
 pub(super) struct Client {
-    /// As set by the client; for the debug text.
-    pub(super) name: Vec<u8>,
     /// The objects that it holds.
     pub(super) holds: Slots,
     /// The unsealed objects that it created, held or not.
@@ -25,12 +23,11 @@ pub(super) struct Client {
     pub(super) segments: SmallVec<[SegmentId; 2]>,
     /// Its gets that wait.
     pub(super) gets: SmallVec<[GetId; 1]>,
+    /// The ids that these name, repetitions included.
+    pub(super) waiting_ids: usize,
     /// It is told of seals and deletions.
     pub(super) subscribed: bool,
 }
-
-/// The name of a client that has not given one, as the original server prints it.
-const ANONYMOUS: &[u8] = b"anonymous_client";
 
 /// All connections.
 #[derive(Debug, Default)]
@@ -54,11 +51,11 @@ impl Clients {
         });
         let slot = &mut self.slots[index as usize];
         slot.client = Some(Client {
-            name: ANONYMOUS.to_vec(),
             holds: Slots::default(),
             creating: Slots::default(),
             segments: SmallVec::new(),
             gets: SmallVec::new(),
+            waiting_ids: 0,
             subscribed: false,
         });
         ClientId { index, generation: slot.generation }

@@ -20,6 +20,9 @@ impl Store {
     ) -> Progress {
         let CreateRequest { id, evict_if_full, data_bytes, metadata_bytes, device_num } = request;
         let refuse = |store: &mut Self, status| {
+            log::debug!(
+                "cannot create object {id} of {data_bytes} and {metadata_bytes} bytes: {status:?}"
+            );
             store.reply(client, Reply::Create { id, outcome: Err(status) });
             Progress::Done
         };
@@ -175,8 +178,8 @@ impl Store {
             return self.reply(client, Reply::Seal(id, Status::ObjectNotFound));
         };
         match self.table[slot].state {
-            State::Unsealed { reserving: None, .. } => {}
-            // Its creator does not know that it exists, so nobody can.
+            State::Unsealed { creator, reserving: None } if creator == client => {}
+            // Somebody else's: nobody but its creator has a reason to know that it exists.
             State::Unsealed { .. } => {
                 return self.reply(client, Reply::Seal(id, Status::ObjectNotFound));
             }

@@ -6,9 +6,10 @@ use smallvec::SmallVec;
 
 use super::table::{RestorePhase, State};
 use super::waiters::GetId;
-use super::{Effect, Moment, Store};
+use super::{Effect, Moment, Store, StoreConfig};
 use crate::ids::{ClientId, ObjectId, Slot};
 use crate::protocol::message::{GetReply, GetTimeout, Reply};
+use crate::protocol::violation::Violation;
 use crate::store::backing::Backing;
 
 impl Store {
@@ -20,21 +21,31 @@ impl Store {
         timeout: GetTimeout,
         backing: &mut impl Backing,
     ) {
-        // Most gets find everything, and then nothing need be kept.
+        // Most gets find everything or do not wait, and then nothing need be kept.
         let mut all_there = true;
+        let mut some_spilled = false;
         for id in ids {
             match self.table.find(id) {
                 Some(slot) if self.table[slot].is_available() => self.hold(client_id, slot),
-                _ => all_there = false,
+                Some(slot) => {
+                    all_there = false;
+                    some_spilled |= self.table[slot].is_sealed();
+                }
+                None => all_there = false,
             }
         }
-        if all_there {
+        if all_there || (timeout == GetTimeout::Now && !some_spilled) {
             return self.reply_get(client_id, ids);
         }
+        let Some(client) = self.clients.get_mut(client_id) else { return };
+        let StoreConfig { max_gets, max_waiting_ids, .. } = self.config;
+        let waiting_ids = client.waiting_ids + ids.len();
+        if client.gets.len() >= max_gets || waiting_ids > max_waiting_ids {
+            let violation = Violation::TooManyGets { gets: client.gets.len(), ids: waiting_ids };
+            return self.effects.push_back(Effect::Close { client: client_id, violation });
+        }
+        client.waiting_ids = waiting_ids;
         let get_id = self.waiters.insert(client_id, ids);
-        let Some(client) = self.clients.get_mut(client_id) else {
-            return;
-        };
         client.gets.push(get_id);
         let mut to_restore: SmallVec<[Slot; 4]> = SmallVec::new();
         for id in ids {
@@ -82,6 +93,7 @@ impl Store {
         let get = self.waiters.remove(get_id);
         if let Some(client) = self.clients.get_mut(get.client) {
             client.gets.retain(|other| *other != get_id);
+            client.waiting_ids -= get.ids.len();
         }
         self.reply_get(get.client, &get.ids);
     }
@@ -101,6 +113,7 @@ impl Store {
     /// Sends what the client holds of the objects that it asked for.
     fn reply_get(&mut self, client_id: ClientId, ids: &[ObjectId]) {
         let mut reply = GetReply::default();
+        reply.objects.reserve_exact(ids.len());
         for id in ids {
             // What the client has released again in the meantime may be gone at any moment.
             let held = |slot: &Slot| {

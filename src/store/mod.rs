@@ -51,9 +51,33 @@ pub struct StoreConfig {
     pub capacity_bytes: u64,
     /// How many objects there may be, spilled ones included. Bounds the store's own books.
     pub max_objects: usize,
+    /// How many gets of one client may wait.
+    pub max_gets: usize,
+    /// How many ids these may name together.
+    pub max_waiting_ids: usize,
+    /// Whether memory is cleared before it is used again.
+    pub zero_on_free: bool,
     /// Whether there is an external store: evicted objects go there instead of being lost.
     pub has_external_store: bool,
 }
+
+/// A store of 10 MB, as the original's own tests use it, without bounds that these would meet.
+impl Default for StoreConfig {
+    fn default() -> Self {
+        Self {
+            capacity_bytes: 10_000_000,
+            max_objects: 1 << 20,
+            max_gets: 10_000,
+            max_waiting_ids: 1_000_000,
+            zero_on_free: false,
+            has_external_store: false,
+        }
+    }
+}
+
+/// The rest of a longer client's name is cut off. Names only label lines of the debug text, which has
+/// five for each client with a quota and has to fit into a message.
+const MAX_NAME_BYTES: usize = 256;
 
 /// A moment, as the shell reads it from its clocks.
 #[derive(Clone, Copy, Debug, Default)]
@@ -101,7 +125,7 @@ pub struct Store {
     /// Who goes on when room was made.
     room_queue: VecDeque<RoomWaiter>,
     /// Objects in [`RestorePhase::Starved`].
-    starved: Vec<Slot>,
+    starved: VecDeque<Slot>,
     /// Something may fit now that did not before.
     room_changed: bool,
     /// The last copy to the external store failed.
@@ -132,7 +156,7 @@ impl Store {
             leaving_bytes: 0,
             releasing_bytes: 0,
             room_queue: VecDeque::new(),
-            starved: Vec::new(),
+            starved: VecDeque::new(),
             room_changed: false,
             spilling_fails: false,
             retrying: false,
@@ -302,13 +326,11 @@ impl Store {
         }
     }
 
-    fn set_options(&mut self, client_id: ClientId, name: &[u8], quota_bytes: i64) -> Status {
-        let Some(client) = self.clients.get_mut(client_id) else {
-            return Status::Ok;
-        };
-        client.name = name.to_vec();
+    fn set_options(&mut self, client: ClientId, name: &[u8], quota_bytes: i64) -> Status {
+        // The name is for nothing but the label of the quota, and is not kept without one.
+        let label = &name[..name.len().min(MAX_NAME_BYTES)];
         match u64::try_from(quota_bytes) {
-            Ok(quota) if self.eviction.reserve_quota(client_id, name, quota) => Status::Ok,
+            Ok(quota) if self.eviction.reserve_quota(client, label, quota) => Status::Ok,
             _ => Status::OutOfMemory,
         }
     }

@@ -108,6 +108,13 @@ impl Store {
         for _ in 0..lacking_objects {
             self.eviction.take_oldest(&mut victims);
         }
+        if !victims.is_empty() {
+            log::debug!(
+                "evicting {} objects to make room for {size_bytes} bytes; {} bytes are in use",
+                victims.len(),
+                self.memory_bytes
+            );
+        }
         self.evict(victims);
         let fits = self.memory_bytes + size_bytes <= capacity_bytes;
         if fits { Ok(()) } else { Err(self.later_or_never()) }
@@ -179,8 +186,8 @@ impl Store {
         // Once as it is, once more after all pages that are not needed were given back.
         for _ in 0..2 {
             let allocation = self.allocate(size_bytes, backing).map_err(|_| NoPlace::Full)?;
-            let live_bytes = self.allocator.live_bytes() - self.releasing_bytes;
-            let must_reserve = match backing.reserve(allocation.extent, live_bytes) {
+            let claimed_bytes = self.allocator.live_bytes() + self.allocator.touched_free_bytes();
+            let must_reserve = match backing.reserve(allocation.extent, claimed_bytes) {
                 Reservation::Ready => false,
                 Reservation::Slow => true,
                 refused => {
@@ -224,10 +231,20 @@ impl Store {
 
     /// Gives the memory of an object back.
     pub(super) fn free(&mut self, allocation: Option<Allocation>) {
-        if let Some(allocation) = allocation {
+        self.room_changed = true;
+        let Some(allocation) = allocation else { return };
+        if self.config.zero_on_free {
+            // What the system hands out instead of returned pages is clear.
+            self.release_pages(allocation);
+        } else {
             self.allocator.free(allocation);
         }
-        self.room_changed = true;
+    }
+
+    /// Has the pages of an extent returned; nobody gets it until that is done.
+    fn release_pages(&mut self, allocation: Allocation) {
+        self.releasing_bytes += allocation.extent.size_bytes;
+        self.effects.push_back(Effect::ReleasePages(allocation));
     }
 
     /// Returns pages of free space to the system as long as more memory is in use than the capacity
@@ -244,8 +261,7 @@ impl Store {
             let Some(coldest) = self.allocator.take_coldest_touched() else {
                 return;
             };
-            self.releasing_bytes += coldest.extent.size_bytes;
-            self.effects.push_back(Effect::ReleasePages(coldest));
+            self.release_pages(coldest);
         }
     }
 

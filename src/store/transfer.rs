@@ -13,6 +13,10 @@ use crate::allocator::Allocation;
 use crate::ids::{ClientId, ExternalKey, Slot};
 use crate::protocol::message::{Reply, Status};
 
+/// How many starved objects are tried again when there may be room. Bounds what one release costs;
+/// there is another one soon.
+const MAX_RETRIES: usize = 16;
+
 /// Something under way.
 #[derive(Debug)]
 pub(super) struct Transfer {
@@ -236,7 +240,7 @@ impl Store {
             Err(NoRoom::Never) => {
                 // It is listed only once, however often somebody asks for it.
                 if !was_starved {
-                    self.starved.push(slot);
+                    self.starved.push_back(slot);
                 }
                 RestorePhase::Starved
             }
@@ -317,15 +321,13 @@ impl Store {
         self.settle(backing);
     }
 
-    /// Tries again to restore what found no room, and gives up on what nobody waits for any more.
+    /// Tries again to restore some of what found no room, and gives up on what nobody waits for any
+    /// more. Those that are still out of luck have their next try after the others.
     pub(super) fn retry_starved(&mut self, backing: &mut impl Backing) {
-        for slot in std::mem::take(&mut self.starved) {
-            let Some(entry) = self.table.get_mut(slot) else {
-                continue;
-            };
-            let State::Restoring(number, RestorePhase::Starved) = entry.state else {
-                continue;
-            };
+        for _ in 0..self.starved.len().min(MAX_RETRIES) {
+            let Some(slot) = self.starved.pop_front() else { return };
+            let Some(entry) = self.table.get_mut(slot) else { continue };
+            let State::Restoring(number, RestorePhase::Starved) = entry.state else { continue };
             entry.state = State::Spilled(number);
             if self.waiters.is_awaited(&entry.id) {
                 self.retrying = true;

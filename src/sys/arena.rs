@@ -211,6 +211,26 @@ impl Segment {
         Ok(())
     }
 
+    /// Makes a stretch read as zeros.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be done; the stretch is as it was then, or partly cleared.
+    pub fn clear(&self, offset_bytes: u64, length_bytes: u64) -> io::Result<()> {
+        if !self.is_huge && self.release(offset_bytes, length_bytes).is_ok() {
+            return Ok(());
+        }
+        let zeros = vec![0; 1 << 20];
+        let mut done_bytes = 0;
+        while done_bytes < length_bytes {
+            let left = usize::try_from(length_bytes - done_bytes).unwrap_or(usize::MAX);
+            let part = &zeros[..left.min(zeros.len())];
+            self.write_at(part, offset_bytes + done_bytes)?;
+            done_bytes += part.len() as u64;
+        }
+        Ok(())
+    }
+
     /// What the file takes up and what it could still get.
     ///
     /// # Errors
@@ -347,6 +367,22 @@ mod tests {
         assert_eq!(used(&segment), 0);
         segment.reserve(0, 1 << 16).unwrap();
         assert!(used(&segment) >= 1 << 16);
+    }
+
+    #[test]
+    fn what_is_cleared_reads_as_zeros() {
+        for kind in [ArenaKind::Memfd, ArenaKind::Directory(directory())] {
+            let segment = Arena::new(kind.clone()).create_segment(4 << 20).unwrap();
+            segment.write_at(&vec![7; 3 << 20], 100).unwrap();
+            segment.clear(200, (3 << 20) - 300).unwrap();
+            let mut bytes = vec![1; 3 << 20];
+            segment.read_at(&mut bytes, 100).unwrap();
+            let (kept, cleared) = bytes.split_at(100);
+            assert!(kept.iter().all(|byte| *byte == 7), "{kind:?}");
+            let (cleared, kept) = cleared.split_at((3 << 20) - 300);
+            assert!(cleared.iter().all(|byte| *byte == 0), "{kind:?}");
+            assert!(kept.iter().all(|byte| *byte == 7), "{kind:?}");
+        }
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl Backing for Memory {
         result
     }
 
-    fn reserve(&mut self, extent: Extent, live_bytes: u64) -> Reservation {
+    fn reserve(&mut self, extent: Extent, claimed_bytes: u64) -> Reservation {
         self.inner.reservation = if self.happens(self.faults.slow_reserve) {
             Some(Reservation::Slow)
         } else if self.happens(self.faults.full_reserve) {
@@ -75,8 +75,8 @@ impl Backing for Memory {
         } else {
             None
         };
-        let answer = self.inner.reserve(extent, live_bytes);
-        self.calls.push(Call::Reserve(extent, live_bytes, answer));
+        let answer = self.inner.reserve(extent, claimed_bytes);
+        self.calls.push(Call::Reserve(extent, claimed_bytes, answer));
         answer
     }
 

@@ -101,6 +101,7 @@ impl World {
             capacity_bytes: plan.capacity_bytes,
             max_objects: plan.max_objects,
             has_external_store: plan.has_external_store,
+            ..StoreConfig::default()
         };
         let mut store = Store::new(config, segment);
         let mut model = Model::new(&plan, segment);

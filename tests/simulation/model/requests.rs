@@ -202,10 +202,11 @@ impl Model {
     fn seal(&mut self, now: Moment, client: ClientId, id: ObjectId, digest: Digest) {
         let object = self.find(&id).cloned();
         match object.as_ref().map(|object| object.state) {
-            None | Some(State::Unsealed { reserving: true, .. }) => {
+            Some(State::Unsealed { creator, reserving: false }) if creator == client => {}
+            // Another client's object is none of this one's business.
+            None | Some(State::Unsealed { .. }) => {
                 return self.expect_reply(client, Reply::Seal(id, Status::ObjectNotFound));
             }
-            Some(State::Unsealed { .. }) => {}
             Some(_) => {
                 let violation = Violation::SealOfSealed(id);
                 return self.expect(&Effect::Close { client, violation });

@@ -221,7 +221,7 @@ impl Model {
             return Ok(Spot { extent: None, slow: false });
         }
         for _ in 0..2 {
-            let Some((extent, live_bytes, answer)) = self.next_attempt(size_bytes) else {
+            let Some((extent, claimed_bytes, answer)) = self.next_attempt(size_bytes) else {
                 return Err(NoSpot::Full);
             };
             self.check_place(extent, size_bytes);
@@ -232,7 +232,9 @@ impl Model {
                 extent.size_bytes.next_multiple_of(unit_bytes)
             };
             let taken_bytes: u64 = self.extents().map(rounded).sum();
-            assert_eq!(live_bytes, taken_bytes + rounded(extent), "what is handed out");
+            // What is free but was touched comes on top; the allocator's own tests count that.
+            let handed_out_bytes = taken_bytes + rounded(extent);
+            assert!(claimed_bytes >= handed_out_bytes, "what is handed out is claimed");
             match answer {
                 Reservation::Ready => return Ok(Spot { extent: Some(extent), slow: false }),
                 Reservation::Slow => {
