@@ -241,6 +241,12 @@ class Store:
                 self.process.send_signal(signal.SIGTERM)
         return self.process.wait(END_LIMIT)
 
+    def wait_end(self):
+        """The exit status of a server that is expected to end."""
+        status = self.process.wait(END_LIMIT)
+        self.finished = True
+        return status
+
     def finish(self):
         if self.finished:
             return
