@@ -118,7 +118,9 @@ impl Store {
             // Its bytes were counted as leaving when it was last released.
             State::Spilling(transfer) => self.transfers.orphan(transfer),
             State::Spilled(number) | State::Restoring(number, RestorePhase::Starved) => {
-                self.starved.retain(|other| *other != slot);
+                if !matches!(entry.state, State::Spilled(_)) {
+                    self.starved.retain(|other| *other != slot);
+                }
                 let key = ExternalKey { id: entry.id, number };
                 self.effects.push_back(Effect::Forget(key));
             }
