@@ -194,7 +194,8 @@ pub(super) const FLAGS: [Flag; 25] = [
         kind: Kind::Mode,
         names: &["socket-mode"],
         value: " MODE",
-        help: "permissions of the socket, an octal number such as 660; by default the umask decides",
+        help: "permissions of the socket, an octal number such as 660; by default the umask \
+               decides",
     },
     Flag {
         target: Target::SocketGroup,
@@ -215,7 +216,8 @@ pub(super) const FLAGS: [Flag; 25] = [
         kind: Kind::Numbers,
         names: &["allow-gid"],
         value: " GID,...",
-        help: "serve only processes of these groups; with --allow-uid, being in either list is enough",
+        help: "serve only processes of these groups; with --allow-uid, being in either list is \
+               enough",
     },
     Flag {
         target: Target::ZeroOnFree,
@@ -229,7 +231,8 @@ pub(super) const FLAGS: [Flag; 25] = [
         kind: Kind::Switch,
         names: &["sandbox"],
         value: "",
-        help: "give up what the server does not need once it is ready: files, programs, the network",
+        help: "give up what the server does not need once it is ready: files, programs, the \
+               network",
     },
     Flag {
         target: Target::Limit(Limit::Connections),
@@ -250,21 +253,24 @@ pub(super) const FLAGS: [Flag; 25] = [
         kind: Kind::Size,
         names: &["max-payload-body"],
         value: " SIZE",
-        help: "size of a request with payloads; never more than the capacity and 16MiB (default 2GiB)",
+        help: "size of a request with payloads; never more than the capacity and 16MiB (default \
+               2GiB)",
     },
     Flag {
         target: Target::Limit(Limit::Output),
         kind: Kind::Size,
         names: &["max-output"],
         value: " SIZE",
-        help: "replies that wait for one client to read them; beyond it is disconnected (default 64MiB)",
+        help: "replies that wait for one client to read them; beyond it is disconnected (default \
+               64MiB)",
     },
     Flag {
         target: Target::Limit(Limit::Notifications),
         kind: Kind::Size,
         names: &["max-notifications"],
         value: " SIZE",
-        help: "notifications that wait for one subscriber, about 140 bytes each; beyond the subscription ends (default 64MiB)",
+        help: "notifications that wait for one subscriber, about 140 bytes each; beyond the \
+               subscription ends (default 64MiB)",
     },
     Flag {
         target: Target::Limit(Limit::Ids),

@@ -308,8 +308,8 @@ impl Eviction {
     }
 
     /// The client is gone: its quota is everybody's again, and so is its queue, the objects of
-    /// which keep their order and become the most recently used ones. Returns whether there are more
-    /// victims for others now.
+    /// which keep their order and become the most recently used ones. Returns whether there are
+    /// more victims for others now.
     pub fn remove_client(&mut self, client: ClientId) -> bool {
         let Some(index) = self.quota_of(client) else {
             return false;

@@ -57,8 +57,8 @@ pub fn can_be_mistaken(kind: i64) -> bool {
     kind == kind::CREATE_REQUEST || kind == kind::ABORT_REQUEST
 }
 
-/// The dialect that a request belongs to, if it is not I. `first` is the number of the first message
-/// of the connection.
+/// The dialect that a request belongs to, if it is not I. `first` is the number of the first
+/// message of the connection.
 #[must_use]
 pub fn recognise(first: i64, kind: i64, body: &[u8]) -> Option<Older> {
     let table = Table::root(body)?;

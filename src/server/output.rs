@@ -85,8 +85,8 @@ impl Output {
         }
     }
 
-    /// Forgets what was sent once that is most of it, so that a peer who always lags behind a little
-    /// costs no more than what it has not read.
+    /// Forgets what was sent once that is most of it, so that a peer who always lags behind a
+    /// little costs no more than what it has not read.
     fn drop_sent(&mut self) {
         if self.sent < KEPT_CAPACITY.max(self.bytes.len() / 2) {
             return;

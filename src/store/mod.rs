@@ -75,8 +75,8 @@ impl Default for StoreConfig {
     }
 }
 
-/// The rest of a longer client's name is cut off. Names only label lines of the debug text, which has
-/// five for each client with a quota and has to fit into a message.
+/// The rest of a longer client's name is cut off. Names only label lines of the debug text, which
+/// has five for each client with a quota and has to fit into a message.
 const MAX_NAME_BYTES: usize = 256;
 
 /// A moment, as the shell reads it from its clocks.

@@ -11,8 +11,8 @@
 //! and right behind the reply that needs them; timeouts; requests that are handed in again; spills
 //! and restores, with all that can happen to an object while they are under way; what the external
 //! store is told to forget; the bytes of every object, wherever it is; memory that is never handed
-//! out twice. At any time when nothing is under way nobody is paused, and no get waits for an object
-//! that could be had. In the end all is released and deleted, and nothing is left.
+//! out twice. At any time when nothing is under way nobody is paused, and no get waits for an
+//! object that could be had. In the end all is released and deleted, and nothing is left.
 //!
 //! What is not: which place an object gets and when pages of free memory are given back (the
 //! allocator's own tests do this; here places only have to be free), bytes on sockets, the server's
