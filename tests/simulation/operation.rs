@@ -261,6 +261,9 @@ impl Chooser<'_> {
     }
 
     fn timeout(&mut self) -> GetTimeout {
+        if self.rng.u32(0..100) < self.plan.patient_percent {
+            return GetTimeout::Never;
+        }
         match self.rng.u8(0..10) {
             0..=3 => GetTimeout::Now,
             4..=5 => GetTimeout::Never,

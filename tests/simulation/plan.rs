@@ -61,6 +61,10 @@ pub(crate) struct Plan {
     pub(crate) max_clients: usize,
     /// In how many of a hundred cases only large objects are considered.
     pub(crate) large_percent: u32,
+    /// In how many of a hundred cases a get waits for ever without further thought.
+    pub(crate) patient_percent: u32,
+    /// Every other client brings whole objects and holds none.
+    pub(crate) has_producers: bool,
     /// A client that nothing else happens to is told of all seals and deletions.
     pub(crate) observed: bool,
     /// After each step a client asks for the list and for the debug text. Not always, since even
@@ -86,6 +90,7 @@ impl Plan {
         let roomy = rng.u8(0..3) > 0;
         let slack_bytes = if roomy { 3 * capacity_bytes + (1 << 16) } else { 0 };
         let has_faults = rng.u8(0..3) == 0;
+        let patient_percent = *rng.choice(&[0, 0, 50]).expect("there are some");
         let mut plan = Self {
             capacity_bytes,
             max_objects: if rng.u8(0..6) == 0 { rng.usize(1..8) } else { 1000 },
@@ -96,6 +101,8 @@ impl Plan {
             names,
             max_clients: rng.usize(1..=6),
             large_percent: *rng.choice(&[0, 0, 30, 80]).expect("there are some"),
+            patient_percent,
+            has_producers: false,
             observed: rng.u8(0..4) > 0,
             asked_each_step: rng.bool(),
             weights: weights(rng),
@@ -118,13 +125,17 @@ impl Plan {
         self.has_external_store = true;
         self.max_objects = 1000;
         self.max_clients = rng.usize(2..=4);
-        self.large_percent = 20;
+        self.large_percent = 40;
+        self.patient_percent = 60;
+        self.has_producers = rng.bool();
         for (kind, weight) in WEIGHTS {
             let factor = match kind {
-                Kind::SetOptions => 3,
+                Kind::SetOptions => 6,
                 Kind::Disconnect => rng.u32(1..4),
                 Kind::CreateAndSeal => 2,
-                Kind::Create | Kind::Abort | Kind::Evict | Kind::Delete => rng.u32(0..2),
+                Kind::Create | Kind::Abort | Kind::Evict | Kind::Delete | Kind::Release => {
+                    rng.u32(0..2)
+                }
                 _ => 1,
             };
             self.weights.retain(|(other, _)| *other != kind);

@@ -16,7 +16,7 @@ use plasma_store::store::{Backing, Effect, Moment, Progress, Store, StoreConfig,
 use crate::memory::{Memory, pattern};
 use crate::model::{Model, Object, State};
 use crate::operation::{Chooser, Hints, Name, Operation};
-use crate::plan::Plan;
+use crate::plan::{Kind, Plan};
 
 /// After so many steps all contents are compared.
 const CONTENTS_PERIOD: usize = 16;
@@ -357,7 +357,11 @@ impl World {
             left = left.saturating_sub(*weight);
             is_it
         });
-        let kind = chosen.expect("there is a total").0;
+        let mut kind = chosen.expect("there is a total").0;
+        let is_producer = self.plan.has_producers && client.index.is_multiple_of(2);
+        if is_producer && matches!(kind, Kind::Create | Kind::Get | Kind::Seal) {
+            kind = Kind::CreateAndSeal;
+        }
         let creating = self.model.held_by(client).filter(|object| !object.is_sealed());
         let creating = creating.map(|object| name_of(&object.id)).collect();
         let hints = Hints { held: self.names_held_by(client), creating };

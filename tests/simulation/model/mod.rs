@@ -12,8 +12,8 @@
 //! * in which order a connection that ends releases what it held, and so in which order these
 //!   objects are evicted later (`tie` in [`Candidate`]);
 //! * in which order gets are answered that are due at the same moment;
-//! * the order of lists, of the notices about what a new subscriber finds, and of the clients in the
-//!   debug text;
+//! * the order of lists, of the notices about what a new subscriber finds, and of the clients in
+//!   the debug text;
 //! * when pages of free memory are given back.
 
 mod debug_text;
@@ -458,7 +458,10 @@ impl Model {
         self.return_quota(client);
         self.clients.retain(|other| other.id != client);
         self.room_queue.retain(|waiter| *waiter != Waiter::Client(client));
-        let is_creating = |object: &Object| matches!(object.state, State::Unsealed { creator, .. } if creator == client);
+        let is_creating = |object: &Object| match object.state {
+            State::Unsealed { creator, .. } => creator == client,
+            _ => false,
+        };
         for object in self.objects.clone().into_iter().filter(is_creating) {
             self.remove(object.serial);
         }
