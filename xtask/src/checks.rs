@@ -12,7 +12,7 @@ use crate::{Outcome, bench, codegen, tidy};
 /// A title and what to do; tests that are run get counted.
 type Step = (&'static str, fn(&mut Tally) -> Outcome);
 
-const STEPS: [Step; 15] = [
+const STEPS: [Step; 17] = [
     ("format", |_| succeed(&mut cargo("fmt --all --check"))),
     ("tidy", |_| tidy::run()),
     ("lints", |_| succeed(&mut clippy("--workspace --all-targets"))),
@@ -32,6 +32,8 @@ const STEPS: [Step; 15] = [
         tally.run(compat_tests().env("PLASMA_STORE_SERVER", release_server()))
     }),
     ("compatibility of the reference", |tally| tally.run(compat_tests().arg("--reference"))),
+    ("client releases", client_releases),
+    ("programs of others", programs_of_others),
 ];
 
 /// What the library must not depend on without its features: the ways to the operating system.
@@ -107,6 +109,20 @@ fn server_libraries() -> Outcome {
 fn needed_libraries(dynamic: &str) -> Vec<&str> {
     let lines = dynamic.lines().filter(|line| line.contains("(NEEDED)"));
     lines.filter_map(|line| Some(line.split_once('[')?.1.split_once(']')?.0)).collect()
+}
+
+/// The newest release, the oldest of its dialect, and one between. The full matrix takes longer.
+fn client_releases(tally: &mut Tally) -> Outcome {
+    let mut matrix = program(root().join("compat-tests/matrix"));
+    matrix.args(["--releases", "11.0.0,6.0.1,0.17.1", "--if-available"]);
+    tally.run(matrix.env("PLASMA_STORE_SERVER", release_server()))
+}
+
+/// Without those that bring a gigabyte of their own along.
+fn programs_of_others(tally: &mut Tally) -> Outcome {
+    let mut programs = program(root().join("compat-tests/programs/run"));
+    programs.args(["--if-available", "brain-plasma", "mosec", "pandarallel", "stories"]);
+    tally.run(programs.env("PLASMA_STORE_SERVER", release_server()))
 }
 
 fn compat_tests() -> Command {
