@@ -34,8 +34,8 @@ pub(super) struct Connection {
     pub(super) retrying: bool,
     /// It is in the list of those that have something to do.
     pub(super) ready: bool,
-    /// Replies wait to be sent in this round.
-    pub(super) dirty: bool,
+    /// How often it is in the list of those that have replies to be sent.
+    pub(super) unsent: u32,
     /// The poll tells when the socket is writable.
     pub(super) awaits_writable: bool,
     pub(super) subscription: Option<Subscription>,
@@ -56,7 +56,7 @@ impl Connection {
             stalled: false,
             retrying: false,
             ready: false,
-            dirty: false,
+            unsent: 0,
             awaits_writable: false,
             subscription: None,
         }

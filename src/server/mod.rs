@@ -92,7 +92,7 @@ struct Server {
     connection_count: usize,
     /// Who has something to do, in the order in which that was found.
     ready: VecDeque<usize>,
-    /// Who has replies to be sent in this round, in order.
+    /// Who has replies to be sent, in the order of the replies.
     dirty: Vec<usize>,
     /// Whose notification sockets get frames, in the order of subscription.
     subscribers: Vec<usize>,
@@ -521,8 +521,11 @@ impl Server {
             // Sending can end connections, which has effects of its own.
             let mut dirty = std::mem::take(&mut self.dirty);
             for index in dirty.drain(..) {
-                if let Some(connection) = &mut self.connections[index] {
-                    connection.dirty = false;
+                let Some(connection) = &mut self.connections[index] else { continue };
+                // The last of its replies decides: a client that seals an object that it waits for
+                // itself is told so after the others who wait.
+                connection.unsent = connection.unsent.saturating_sub(1);
+                if connection.unsent == 0 {
                     self.flush(index);
                 }
             }
@@ -615,7 +618,8 @@ impl Server {
             return self.close(index, &Violation::Unread { queued_bytes });
         }
         self.encoder.reply(reply, connection.output.bytes_mut());
-        if !std::mem::replace(&mut connection.dirty, true) {
+        if self.dirty.last() != Some(&index) {
+            connection.unsent += 1;
             self.dirty.push(index);
         }
     }

@@ -12,7 +12,7 @@ use crate::{Outcome, bench, codegen, tidy};
 /// A title and what to do; tests that are run get counted.
 type Step = (&'static str, fn(&mut Tally) -> Outcome);
 
-const STEPS: [Step; 17] = [
+const STEPS: [Step; 19] = [
     ("format", |_| succeed(&mut cargo("fmt --all --check"))),
     ("tidy", |_| tidy::run()),
     ("lints", |_| succeed(&mut clippy("--workspace --all-targets"))),
@@ -34,6 +34,12 @@ const STEPS: [Step; 17] = [
     ("compatibility of the reference", |tally| tally.run(compat_tests().arg("--reference"))),
     ("client releases", client_releases),
     ("programs of others", programs_of_others),
+    ("differential test", |_| {
+        let mut differential = program(root().join("compat-tests/differential"));
+        differential.args(["--seconds", "60"]).env("PLASMA_STORE_SERVER", release_server());
+        succeed(&mut differential)
+    }),
+    ("fuzzing", |_| succeed(program(root().join("fuzz/run")).args(["--all", "60"]))),
 ];
 
 /// What the library must not depend on without its features: the ways to the operating system.
@@ -118,10 +124,10 @@ fn client_releases(tally: &mut Tally) -> Outcome {
     tally.run(matrix.env("PLASMA_STORE_SERVER", release_server()))
 }
 
-/// Without those that bring a gigabyte of their own along.
+/// The quick ones; the others take minutes to install.
 fn programs_of_others(tally: &mut Tally) -> Outcome {
     let mut programs = program(root().join("compat-tests/programs/run"));
-    programs.args(["--if-available", "brain-plasma", "mosec", "pandarallel", "stories"]);
+    programs.args(["--if-available", "brain-plasma", "stories"]);
     tally.run(programs.env("PLASMA_STORE_SERVER", release_server()))
 }
 
