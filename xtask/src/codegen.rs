@@ -7,9 +7,10 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use crate::Outcome;
-use crate::command::{cargo, program, root, succeed, target_dir};
+use crate::command::{capture, cargo, program, root, succeed, target_dir};
 
 /// Whether the committed files are replaced or only compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -90,16 +91,41 @@ fn schemas() -> Result<Vec<PathBuf>, String> {
     if schemas.is_empty() { Err("no schema in format/".into()) } else { Ok(schemas) }
 }
 
-/// Builds the compiler if need be, which takes minutes the first time, and runs it.
+/// Builds the compiler if need be, which takes a minute the first time, and runs it.
+///
+/// The package that brings its source would build the compiler's tests and samples, too, which
+/// takes several times as long; so only its source is used.
 fn compile(schemas: &[PathBuf], output: &Path) -> Outcome {
+    let (source, build) = (compiler_source()?, target_dir().join("codegen/flatc"));
+    let path = path_with_cmake()?;
+    let options = ["TESTS=OFF", "FLATLIB=OFF", "FLATHASH=OFF"];
+    let mut configure = program("cmake");
+    configure.env("PATH", &path).arg("-S").arg(source).arg("-B").arg(&build);
+    configure.args(options.map(|option| format!("-DFLATBUFFERS_BUILD_{option}")));
     // Without optimization: it takes longer to build than it ever runs.
-    let mut build = cargo("build --quiet --locked --manifest-path");
-    build.arg("format/compiler/Cargo.toml").env("CARGO_TARGET_DIR", target_dir().join("codegen"));
-    build.env("PATH", path_with_cmake()?);
-    succeed(&mut build)?;
-    let mut flatc = program(target_dir().join("codegen/debug/plasma-flatc"));
+    configure.args(["-DCMAKE_CXX_FLAGS=-O0", "--log-level=WARNING"]).stdout(Stdio::null());
+    succeed(&mut configure)?;
+    let mut make = program("cmake");
+    make.env("PATH", &path).arg("--build").arg(&build).args(["--target", "flatc", "--parallel"]);
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    succeed(make.arg(processors.to_string()).stdout(Stdio::null()))?;
+    let mut flatc = program(build.join("flatc"));
     flatc.args(["--rust", "--gen-all", "-o"]).arg(output).args(schemas);
     succeed(&mut flatc)
+}
+
+/// Where cargo has put the source of the compiler, in the release that `format/compiler` names.
+fn compiler_source() -> Result<PathBuf, String> {
+    let mut metadata = cargo("metadata --quiet --format-version 1 --locked --manifest-path");
+    let text = capture(metadata.arg("format/compiler/Cargo.toml"))?;
+    let manifests = text.split("\"manifest_path\":\"").skip(1);
+    let manifests = manifests.filter_map(|rest| Some(Path::new(rest.split_once('"')?.0)));
+    let mut folders = manifests.filter_map(Path::parent);
+    let is_compiler = |folder: &&Path| {
+        folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with("flatc-fork-"))
+    };
+    let folder = folders.find(is_compiler).ok_or("cargo does not tell where flatc-fork is")?;
+    Ok(folder.join("flatbuffers"))
 }
 
 /// The search path, with a CMake from the Python package index in front if the machine has none.

@@ -409,9 +409,7 @@ impl<'a> ::flatbuffers::Follow<'a> for CudaHandle<'a> {
     type Inner = CudaHandle<'a>;
     #[inline]
     unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-        Self {
-            _tab: unsafe { ::flatbuffers::Table::new(buf, loc) },
-        }
+        Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
     }
 }
 
@@ -445,11 +443,10 @@ impl<'a> CudaHandle<'a> {
         // Created from valid Table for this object
         // which contains a valid value in this slot
         unsafe {
-            self._tab
-                .get::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'a, u8>>>(
-                    CudaHandle::VT_HANDLE,
-                    None,
-                )
+            self._tab.get::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'a, u8>>>(
+                CudaHandle::VT_HANDLE,
+                None,
+            )
         }
     }
 }
@@ -487,18 +484,14 @@ pub struct CudaHandleBuilder<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> {
 impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> CudaHandleBuilder<'a, 'b, A> {
     #[inline]
     pub fn add_handle(&mut self, handle: ::flatbuffers::WIPOffset<::flatbuffers::Vector<'b, u8>>) {
-        self.fbb_
-            .push_slot_always::<::flatbuffers::WIPOffset<_>>(CudaHandle::VT_HANDLE, handle);
+        self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(CudaHandle::VT_HANDLE, handle);
     }
     #[inline]
     pub fn new(
         _fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
     ) -> CudaHandleBuilder<'a, 'b, A> {
         let start = _fbb.start_table();
-        CudaHandleBuilder {
-            fbb_: _fbb,
-            start_: start,
-        }
+        CudaHandleBuilder { fbb_: _fbb, start_: start }
     }
     #[inline]
     pub fn finish(self) -> ::flatbuffers::WIPOffset<CudaHandle<'a>> {
@@ -525,9 +518,7 @@ impl<'a> ::flatbuffers::Follow<'a> for CreateRequest<'a> {
     type Inner = CreateRequest<'a>;
     #[inline]
     unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-        Self {
-            _tab: unsafe { ::flatbuffers::Table::new(buf, loc) },
-        }
+        Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
     }
 }
 
@@ -582,44 +573,28 @@ impl<'a> CreateRequest<'a> {
         // Safety:
         // Created from valid Table for this object
         // which contains a valid value in this slot
-        unsafe {
-            self._tab
-                .get::<bool>(CreateRequest::VT_EVICT_IF_FULL, Some(false))
-                .unwrap()
-        }
+        unsafe { self._tab.get::<bool>(CreateRequest::VT_EVICT_IF_FULL, Some(false)).unwrap() }
     }
     #[inline]
     pub fn data_size(&self) -> u64 {
         // Safety:
         // Created from valid Table for this object
         // which contains a valid value in this slot
-        unsafe {
-            self._tab
-                .get::<u64>(CreateRequest::VT_DATA_SIZE, Some(0))
-                .unwrap()
-        }
+        unsafe { self._tab.get::<u64>(CreateRequest::VT_DATA_SIZE, Some(0)).unwrap() }
     }
     #[inline]
     pub fn metadata_size(&self) -> u64 {
         // Safety:
         // Created from valid Table for this object
         // which contains a valid value in this slot
-        unsafe {
-            self._tab
-                .get::<u64>(CreateRequest::VT_METADATA_SIZE, Some(0))
-                .unwrap()
-        }
+        unsafe { self._tab.get::<u64>(CreateRequest::VT_METADATA_SIZE, Some(0)).unwrap() }
     }
     #[inline]
     pub fn device_num(&self) -> i32 {
         // Safety:
         // Created from valid Table for this object
         // which contains a valid value in this slot
-        unsafe {
-            self._tab
-                .get::<i32>(CreateRequest::VT_DEVICE_NUM, Some(0))
-                .unwrap()
-        }
+        unsafe { self._tab.get::<i32>(CreateRequest::VT_DEVICE_NUM, Some(0)).unwrap() }
     }
 }
 
@@ -680,39 +655,31 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> CreateRequestBuilder<'a, 'b, 
     }
     #[inline]
     pub fn add_evict_if_full(&mut self, evict_if_full: bool) {
-        self.fbb_
-            .push_slot::<bool>(CreateRequest::VT_EVICT_IF_FULL, evict_if_full, false);
+        self.fbb_.push_slot::<bool>(CreateRequest::VT_EVICT_IF_FULL, evict_if_full, false);
     }
     #[inline]
     pub fn add_data_size(&mut self, data_size: u64) {
-        self.fbb_
-            .push_slot::<u64>(CreateRequest::VT_DATA_SIZE, data_size, 0);
+        self.fbb_.push_slot::<u64>(CreateRequest::VT_DATA_SIZE, data_size, 0);
     }
     #[inline]
     pub fn add_metadata_size(&mut self, metadata_size: u64) {
-        self.fbb_
-            .push_slot::<u64>(CreateRequest::VT_METADATA_SIZE, metadata_size, 0);
+        self.fbb_.push_slot::<u64>(CreateRequest::VT_METADATA_SIZE, metadata_size, 0);
     }
     #[inline]
     pub fn add_device_num(&mut self, device_num: i32) {
-        self.fbb_
-            .push_slot::<i32>(CreateRequest::VT_DEVICE_NUM, device_num, 0);
+        self.fbb_.push_slot::<i32>(CreateRequest::VT_DEVICE_NUM, device_num, 0);
     }
     #[inline]
     pub fn new(
         _fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
     ) -> CreateRequestBuilder<'a, 'b, A> {
         let start = _fbb.start_table();
-        CreateRequestBuilder {
-            fbb_: _fbb,
-            start_: start,
-        }
+        CreateRequestBuilder { fbb_: _fbb, start_: start }
     }
     #[inline]
     pub fn finish(self) -> ::flatbuffers::WIPOffset<CreateRequest<'a>> {
         let o = self.fbb_.end_table(self.start_);
-        self.fbb_
-            .required(o, CreateRequest::VT_OBJECT_ID, "object_id");
+        self.fbb_.required(o, CreateRequest::VT_OBJECT_ID, "object_id");
         ::flatbuffers::WIPOffset::new(o.value())
     }
 }
@@ -739,9 +706,7 @@ impl<'a> ::flatbuffers::Follow<'a> for CreateAndSealRequest<'a> {
     type Inner = CreateAndSealRequest<'a>;
     #[inline]
     unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-        Self {
-            _tab: unsafe { ::flatbuffers::Table::new(buf, loc) },
-        }
+        Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
     }
 }
 
@@ -803,9 +768,7 @@ impl<'a> CreateAndSealRequest<'a> {
         // Created from valid Table for this object
         // which contains a valid value in this slot
         unsafe {
-            self._tab
-                .get::<bool>(CreateAndSealRequest::VT_EVICT_IF_FULL, Some(false))
-                .unwrap()
+            self._tab.get::<bool>(CreateAndSealRequest::VT_EVICT_IF_FULL, Some(false)).unwrap()
         }
     }
     #[inline]
@@ -921,8 +884,7 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> CreateAndSealRequestBuilder<'
     }
     #[inline]
     pub fn add_evict_if_full(&mut self, evict_if_full: bool) {
-        self.fbb_
-            .push_slot::<bool>(CreateAndSealRequest::VT_EVICT_IF_FULL, evict_if_full, false);
+        self.fbb_.push_slot::<bool>(CreateAndSealRequest::VT_EVICT_IF_FULL, evict_if_full, false);
     }
     #[inline]
     pub fn add_data(&mut self, data: ::flatbuffers::WIPOffset<::flatbuffers::Vector<'b, u8>>) {
@@ -951,21 +913,15 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> CreateAndSealRequestBuilder<'
         _fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
     ) -> CreateAndSealRequestBuilder<'a, 'b, A> {
         let start = _fbb.start_table();
-        CreateAndSealRequestBuilder {
-            fbb_: _fbb,
-            start_: start,
-        }
+        CreateAndSealRequestBuilder { fbb_: _fbb, start_: start }
     }
     #[inline]
     pub fn finish(self) -> ::flatbuffers::WIPOffset<CreateAndSealRequest<'a>> {
         let o = self.fbb_.end_table(self.start_);
-        self.fbb_
-            .required(o, CreateAndSealRequest::VT_OBJECT_ID, "object_id");
+        self.fbb_.required(o, CreateAndSealRequest::VT_OBJECT_ID, "object_id");
         self.fbb_.required(o, CreateAndSealRequest::VT_DATA, "data");
-        self.fbb_
-            .required(o, CreateAndSealRequest::VT_METADATA, "metadata");
-        self.fbb_
-            .required(o, CreateAndSealRequest::VT_DIGEST, "digest");
+        self.fbb_.required(o, CreateAndSealRequest::VT_METADATA, "metadata");
+        self.fbb_.required(o, CreateAndSealRequest::VT_DIGEST, "digest");
         ::flatbuffers::WIPOffset::new(o.value())
     }
 }
@@ -992,9 +948,7 @@ impl<'a> ::flatbuffers::Follow<'a> for CreateAndSealBatchRequest<'a> {
     type Inner = CreateAndSealBatchRequest<'a>;
     #[inline]
     unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-        Self {
-            _tab: unsafe { ::flatbuffers::Table::new(buf, loc) },
-        }
+        Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
     }
 }
 
@@ -1061,9 +1015,7 @@ impl<'a> CreateAndSealBatchRequest<'a> {
         // Created from valid Table for this object
         // which contains a valid value in this slot
         unsafe {
-            self._tab
-                .get::<bool>(CreateAndSealBatchRequest::VT_EVICT_IF_FULL, Some(false))
-                .unwrap()
+            self._tab.get::<bool>(CreateAndSealBatchRequest::VT_EVICT_IF_FULL, Some(false)).unwrap()
         }
     }
     #[inline]
@@ -1287,22 +1239,15 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> CreateAndSealBatchRequestBuil
         _fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
     ) -> CreateAndSealBatchRequestBuilder<'a, 'b, A> {
         let start = _fbb.start_table();
-        CreateAndSealBatchRequestBuilder {
-            fbb_: _fbb,
-            start_: start,
-        }
+        CreateAndSealBatchRequestBuilder { fbb_: _fbb, start_: start }
     }
     #[inline]
     pub fn finish(self) -> ::flatbuffers::WIPOffset<CreateAndSealBatchRequest<'a>> {
         let o = self.fbb_.end_table(self.start_);
-        self.fbb_
-            .required(o, CreateAndSealBatchRequest::VT_OBJECT_IDS, "object_ids");
-        self.fbb_
-            .required(o, CreateAndSealBatchRequest::VT_DATA, "data");
-        self.fbb_
-            .required(o, CreateAndSealBatchRequest::VT_METADATA, "metadata");
-        self.fbb_
-            .required(o, CreateAndSealBatchRequest::VT_DIGEST, "digest");
+        self.fbb_.required(o, CreateAndSealBatchRequest::VT_OBJECT_IDS, "object_ids");
+        self.fbb_.required(o, CreateAndSealBatchRequest::VT_DATA, "data");
+        self.fbb_.required(o, CreateAndSealBatchRequest::VT_METADATA, "metadata");
+        self.fbb_.required(o, CreateAndSealBatchRequest::VT_DIGEST, "digest");
         ::flatbuffers::WIPOffset::new(o.value())
     }
 }
@@ -1329,9 +1274,7 @@ impl<'a> ::flatbuffers::Follow<'a> for AbortRequest<'a> {
     type Inner = AbortRequest<'a>;
     #[inline]
     unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-        Self {
-            _tab: unsafe { ::flatbuffers::Table::new(buf, loc) },
-        }
+        Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
     }
 }
 
@@ -1398,8 +1341,8 @@ impl<'a> Default for AbortRequestArgs<'a> {
     #[inline]
     fn default() -> Self {
         AbortRequestArgs {
-            object_id: None, // required field
-        }
+      object_id: None, // required field
+    }
     }
 }
 
@@ -1421,16 +1364,12 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> AbortRequestBuilder<'a, 'b, A
         _fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
     ) -> AbortRequestBuilder<'a, 'b, A> {
         let start = _fbb.start_table();
-        AbortRequestBuilder {
-            fbb_: _fbb,
-            start_: start,
-        }
+        AbortRequestBuilder { fbb_: _fbb, start_: start }
     }
     #[inline]
     pub fn finish(self) -> ::flatbuffers::WIPOffset<AbortRequest<'a>> {
         let o = self.fbb_.end_table(self.start_);
-        self.fbb_
-            .required(o, AbortRequest::VT_OBJECT_ID, "object_id");
+        self.fbb_.required(o, AbortRequest::VT_OBJECT_ID, "object_id");
         ::flatbuffers::WIPOffset::new(o.value())
     }
 }
@@ -1453,9 +1392,7 @@ impl<'a> ::flatbuffers::Follow<'a> for SealRequest<'a> {
     type Inner = SealRequest<'a>;
     #[inline]
     unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-        Self {
-            _tab: unsafe { ::flatbuffers::Table::new(buf, loc) },
-        }
+        Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
     }
 }
 
@@ -1567,24 +1504,19 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> SealRequestBuilder<'a, 'b, A>
     }
     #[inline]
     pub fn add_digest(&mut self, digest: ::flatbuffers::WIPOffset<::flatbuffers::Vector<'b, u8>>) {
-        self.fbb_
-            .push_slot_always::<::flatbuffers::WIPOffset<_>>(SealRequest::VT_DIGEST, digest);
+        self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(SealRequest::VT_DIGEST, digest);
     }
     #[inline]
     pub fn new(
         _fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
     ) -> SealRequestBuilder<'a, 'b, A> {
         let start = _fbb.start_table();
-        SealRequestBuilder {
-            fbb_: _fbb,
-            start_: start,
-        }
+        SealRequestBuilder { fbb_: _fbb, start_: start }
     }
     #[inline]
     pub fn finish(self) -> ::flatbuffers::WIPOffset<SealRequest<'a>> {
         let o = self.fbb_.end_table(self.start_);
-        self.fbb_
-            .required(o, SealRequest::VT_OBJECT_ID, "object_id");
+        self.fbb_.required(o, SealRequest::VT_OBJECT_ID, "object_id");
         self.fbb_.required(o, SealRequest::VT_DIGEST, "digest");
         ::flatbuffers::WIPOffset::new(o.value())
     }
@@ -1609,9 +1541,7 @@ impl<'a> ::flatbuffers::Follow<'a> for GetRequest<'a> {
     type Inner = GetRequest<'a>;
     #[inline]
     unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-        Self {
-            _tab: unsafe { ::flatbuffers::Table::new(buf, loc) },
-        }
+        Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
     }
 }
 
@@ -1665,11 +1595,7 @@ impl<'a> GetRequest<'a> {
         // Safety:
         // Created from valid Table for this object
         // which contains a valid value in this slot
-        unsafe {
-            self._tab
-                .get::<i64>(GetRequest::VT_TIMEOUT_MS, Some(0))
-                .unwrap()
-        }
+        unsafe { self._tab.get::<i64>(GetRequest::VT_TIMEOUT_MS, Some(0)).unwrap() }
     }
 }
 
@@ -1732,24 +1658,19 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> GetRequestBuilder<'a, 'b, A> 
     }
     #[inline]
     pub fn add_timeout_ms(&mut self, timeout_ms: i64) {
-        self.fbb_
-            .push_slot::<i64>(GetRequest::VT_TIMEOUT_MS, timeout_ms, 0);
+        self.fbb_.push_slot::<i64>(GetRequest::VT_TIMEOUT_MS, timeout_ms, 0);
     }
     #[inline]
     pub fn new(
         _fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
     ) -> GetRequestBuilder<'a, 'b, A> {
         let start = _fbb.start_table();
-        GetRequestBuilder {
-            fbb_: _fbb,
-            start_: start,
-        }
+        GetRequestBuilder { fbb_: _fbb, start_: start }
     }
     #[inline]
     pub fn finish(self) -> ::flatbuffers::WIPOffset<GetRequest<'a>> {
         let o = self.fbb_.end_table(self.start_);
-        self.fbb_
-            .required(o, GetRequest::VT_OBJECT_IDS, "object_ids");
+        self.fbb_.required(o, GetRequest::VT_OBJECT_IDS, "object_ids");
         ::flatbuffers::WIPOffset::new(o.value())
     }
 }
@@ -1773,9 +1694,7 @@ impl<'a> ::flatbuffers::Follow<'a> for ReleaseRequest<'a> {
     type Inner = ReleaseRequest<'a>;
     #[inline]
     unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-        Self {
-            _tab: unsafe { ::flatbuffers::Table::new(buf, loc) },
-        }
+        Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
     }
 }
 
@@ -1842,8 +1761,8 @@ impl<'a> Default for ReleaseRequestArgs<'a> {
     #[inline]
     fn default() -> Self {
         ReleaseRequestArgs {
-            object_id: None, // required field
-        }
+      object_id: None, // required field
+    }
     }
 }
 
@@ -1867,16 +1786,12 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> ReleaseRequestBuilder<'a, 'b,
         _fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
     ) -> ReleaseRequestBuilder<'a, 'b, A> {
         let start = _fbb.start_table();
-        ReleaseRequestBuilder {
-            fbb_: _fbb,
-            start_: start,
-        }
+        ReleaseRequestBuilder { fbb_: _fbb, start_: start }
     }
     #[inline]
     pub fn finish(self) -> ::flatbuffers::WIPOffset<ReleaseRequest<'a>> {
         let o = self.fbb_.end_table(self.start_);
-        self.fbb_
-            .required(o, ReleaseRequest::VT_OBJECT_ID, "object_id");
+        self.fbb_.required(o, ReleaseRequest::VT_OBJECT_ID, "object_id");
         ::flatbuffers::WIPOffset::new(o.value())
     }
 }
@@ -1899,9 +1814,7 @@ impl<'a> ::flatbuffers::Follow<'a> for DeleteRequest<'a> {
     type Inner = DeleteRequest<'a>;
     #[inline]
     unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-        Self {
-            _tab: unsafe { ::flatbuffers::Table::new(buf, loc) },
-        }
+        Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
     }
 }
 
@@ -1936,11 +1849,7 @@ impl<'a> DeleteRequest<'a> {
         // Safety:
         // Created from valid Table for this object
         // which contains a valid value in this slot
-        unsafe {
-            self._tab
-                .get::<i32>(DeleteRequest::VT_COUNT, Some(0))
-                .unwrap()
-        }
+        unsafe { self._tab.get::<i32>(DeleteRequest::VT_COUNT, Some(0)).unwrap() }
     }
     #[inline]
     pub fn object_ids(
@@ -1994,10 +1903,7 @@ pub struct DeleteRequestArgs<'a> {
 impl<'a> Default for DeleteRequestArgs<'a> {
     #[inline]
     fn default() -> Self {
-        DeleteRequestArgs {
-            count: 0,
-            object_ids: None,
-        }
+        DeleteRequestArgs { count: 0, object_ids: None }
     }
 }
 
@@ -2008,8 +1914,7 @@ pub struct DeleteRequestBuilder<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> {
 impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> DeleteRequestBuilder<'a, 'b, A> {
     #[inline]
     pub fn add_count(&mut self, count: i32) {
-        self.fbb_
-            .push_slot::<i32>(DeleteRequest::VT_COUNT, count, 0);
+        self.fbb_.push_slot::<i32>(DeleteRequest::VT_COUNT, count, 0);
     }
     #[inline]
     pub fn add_object_ids(
@@ -2031,10 +1936,7 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> DeleteRequestBuilder<'a, 'b, 
         _fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
     ) -> DeleteRequestBuilder<'a, 'b, A> {
         let start = _fbb.start_table();
-        DeleteRequestBuilder {
-            fbb_: _fbb,
-            start_: start,
-        }
+        DeleteRequestBuilder { fbb_: _fbb, start_: start }
     }
     #[inline]
     pub fn finish(self) -> ::flatbuffers::WIPOffset<DeleteRequest<'a>> {
@@ -2062,9 +1964,7 @@ impl<'a> ::flatbuffers::Follow<'a> for ContainsRequest<'a> {
     type Inner = ContainsRequest<'a>;
     #[inline]
     unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-        Self {
-            _tab: unsafe { ::flatbuffers::Table::new(buf, loc) },
-        }
+        Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
     }
 }
 
@@ -2131,8 +2031,8 @@ impl<'a> Default for ContainsRequestArgs<'a> {
     #[inline]
     fn default() -> Self {
         ContainsRequestArgs {
-            object_id: None, // required field
-        }
+      object_id: None, // required field
+    }
     }
 }
 
@@ -2156,16 +2056,12 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> ContainsRequestBuilder<'a, 'b
         _fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
     ) -> ContainsRequestBuilder<'a, 'b, A> {
         let start = _fbb.start_table();
-        ContainsRequestBuilder {
-            fbb_: _fbb,
-            start_: start,
-        }
+        ContainsRequestBuilder { fbb_: _fbb, start_: start }
     }
     #[inline]
     pub fn finish(self) -> ::flatbuffers::WIPOffset<ContainsRequest<'a>> {
         let o = self.fbb_.end_table(self.start_);
-        self.fbb_
-            .required(o, ContainsRequest::VT_OBJECT_ID, "object_id");
+        self.fbb_.required(o, ContainsRequest::VT_OBJECT_ID, "object_id");
         ::flatbuffers::WIPOffset::new(o.value())
     }
 }
@@ -2188,9 +2084,7 @@ impl<'a> ::flatbuffers::Follow<'a> for EvictRequest<'a> {
     type Inner = EvictRequest<'a>;
     #[inline]
     unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-        Self {
-            _tab: unsafe { ::flatbuffers::Table::new(buf, loc) },
-        }
+        Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
     }
 }
 
@@ -2221,11 +2115,7 @@ impl<'a> EvictRequest<'a> {
         // Safety:
         // Created from valid Table for this object
         // which contains a valid value in this slot
-        unsafe {
-            self._tab
-                .get::<u64>(EvictRequest::VT_NUM_BYTES, Some(0))
-                .unwrap()
-        }
+        unsafe { self._tab.get::<u64>(EvictRequest::VT_NUM_BYTES, Some(0)).unwrap() }
     }
 }
 
@@ -2235,9 +2125,7 @@ impl ::flatbuffers::Verifiable for EvictRequest<'_> {
         v: &mut ::flatbuffers::Verifier,
         pos: usize,
     ) -> Result<(), ::flatbuffers::InvalidFlatbuffer> {
-        v.visit_table(pos)?
-            .visit_field::<u64>("num_bytes", Self::VT_NUM_BYTES, false)?
-            .finish();
+        v.visit_table(pos)?.visit_field::<u64>("num_bytes", Self::VT_NUM_BYTES, false)?.finish();
         Ok(())
     }
 }
@@ -2258,18 +2146,14 @@ pub struct EvictRequestBuilder<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> {
 impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> EvictRequestBuilder<'a, 'b, A> {
     #[inline]
     pub fn add_num_bytes(&mut self, num_bytes: u64) {
-        self.fbb_
-            .push_slot::<u64>(EvictRequest::VT_NUM_BYTES, num_bytes, 0);
+        self.fbb_.push_slot::<u64>(EvictRequest::VT_NUM_BYTES, num_bytes, 0);
     }
     #[inline]
     pub fn new(
         _fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
     ) -> EvictRequestBuilder<'a, 'b, A> {
         let start = _fbb.start_table();
-        EvictRequestBuilder {
-            fbb_: _fbb,
-            start_: start,
-        }
+        EvictRequestBuilder { fbb_: _fbb, start_: start }
     }
     #[inline]
     pub fn finish(self) -> ::flatbuffers::WIPOffset<EvictRequest<'a>> {
@@ -2296,9 +2180,7 @@ impl<'a> ::flatbuffers::Follow<'a> for SetOptionsRequest<'a> {
     type Inner = SetOptionsRequest<'a>;
     #[inline]
     unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-        Self {
-            _tab: unsafe { ::flatbuffers::Table::new(buf, loc) },
-        }
+        Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
     }
 }
 
@@ -2347,11 +2229,7 @@ impl<'a> SetOptionsRequest<'a> {
         // Safety:
         // Created from valid Table for this object
         // which contains a valid value in this slot
-        unsafe {
-            self._tab
-                .get::<i64>(SetOptionsRequest::VT_OUTPUT_MEMORY_QUOTA, Some(0))
-                .unwrap()
-        }
+        unsafe { self._tab.get::<i64>(SetOptionsRequest::VT_OUTPUT_MEMORY_QUOTA, Some(0)).unwrap() }
     }
 }
 
@@ -2414,16 +2292,12 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> SetOptionsRequestBuilder<'a, 
         _fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
     ) -> SetOptionsRequestBuilder<'a, 'b, A> {
         let start = _fbb.start_table();
-        SetOptionsRequestBuilder {
-            fbb_: _fbb,
-            start_: start,
-        }
+        SetOptionsRequestBuilder { fbb_: _fbb, start_: start }
     }
     #[inline]
     pub fn finish(self) -> ::flatbuffers::WIPOffset<SetOptionsRequest<'a>> {
         let o = self.fbb_.end_table(self.start_);
-        self.fbb_
-            .required(o, SetOptionsRequest::VT_CLIENT_NAME, "client_name");
+        self.fbb_.required(o, SetOptionsRequest::VT_CLIENT_NAME, "client_name");
         ::flatbuffers::WIPOffset::new(o.value())
     }
 }
@@ -2447,9 +2321,7 @@ impl<'a> ::flatbuffers::Follow<'a> for RefreshLruRequest<'a> {
     type Inner = RefreshLruRequest<'a>;
     #[inline]
     unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-        Self {
-            _tab: unsafe { ::flatbuffers::Table::new(buf, loc) },
-        }
+        Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
     }
 }
 
@@ -2529,8 +2401,8 @@ impl<'a> Default for RefreshLruRequestArgs<'a> {
     #[inline]
     fn default() -> Self {
         RefreshLruRequestArgs {
-            object_ids: None, // required field
-        }
+      object_ids: None, // required field
+    }
     }
 }
 
@@ -2559,16 +2431,12 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> RefreshLruRequestBuilder<'a, 
         _fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
     ) -> RefreshLruRequestBuilder<'a, 'b, A> {
         let start = _fbb.start_table();
-        RefreshLruRequestBuilder {
-            fbb_: _fbb,
-            start_: start,
-        }
+        RefreshLruRequestBuilder { fbb_: _fbb, start_: start }
     }
     #[inline]
     pub fn finish(self) -> ::flatbuffers::WIPOffset<RefreshLruRequest<'a>> {
         let o = self.fbb_.end_table(self.start_);
-        self.fbb_
-            .required(o, RefreshLruRequest::VT_OBJECT_IDS, "object_ids");
+        self.fbb_.required(o, RefreshLruRequest::VT_OBJECT_IDS, "object_ids");
         ::flatbuffers::WIPOffset::new(o.value())
     }
 }
@@ -2591,9 +2459,7 @@ impl<'a> ::flatbuffers::Follow<'a> for CreateReply<'a> {
     type Inner = CreateReply<'a>;
     #[inline]
     unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-        Self {
-            _tab: unsafe { ::flatbuffers::Table::new(buf, loc) },
-        }
+        Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
     }
 }
 
@@ -2654,11 +2520,7 @@ impl<'a> CreateReply<'a> {
         // Safety:
         // Created from valid Table for this object
         // which contains a valid value in this slot
-        unsafe {
-            self._tab
-                .get::<ObjectSpec>(CreateReply::VT_PLASMA_OBJECT, None)
-                .unwrap()
-        }
+        unsafe { self._tab.get::<ObjectSpec>(CreateReply::VT_PLASMA_OBJECT, None).unwrap() }
     }
     #[inline]
     pub fn error(&self) -> PlasmaError {
@@ -2666,9 +2528,7 @@ impl<'a> CreateReply<'a> {
         // Created from valid Table for this object
         // which contains a valid value in this slot
         unsafe {
-            self._tab
-                .get::<PlasmaError>(CreateReply::VT_ERROR, Some(PlasmaError::OK))
-                .unwrap()
+            self._tab.get::<PlasmaError>(CreateReply::VT_ERROR, Some(PlasmaError::OK)).unwrap()
         }
     }
     #[inline]
@@ -2676,22 +2536,14 @@ impl<'a> CreateReply<'a> {
         // Safety:
         // Created from valid Table for this object
         // which contains a valid value in this slot
-        unsafe {
-            self._tab
-                .get::<i32>(CreateReply::VT_STORE_FD, Some(0))
-                .unwrap()
-        }
+        unsafe { self._tab.get::<i32>(CreateReply::VT_STORE_FD, Some(0)).unwrap() }
     }
     #[inline]
     pub fn mmap_size(&self) -> i64 {
         // Safety:
         // Created from valid Table for this object
         // which contains a valid value in this slot
-        unsafe {
-            self._tab
-                .get::<i64>(CreateReply::VT_MMAP_SIZE, Some(0))
-                .unwrap()
-        }
+        unsafe { self._tab.get::<i64>(CreateReply::VT_MMAP_SIZE, Some(0)).unwrap() }
     }
     #[inline]
     pub fn ipc_handle(&self) -> Option<CudaHandle<'a>> {
@@ -2767,49 +2619,39 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> CreateReplyBuilder<'a, 'b, A>
     }
     #[inline]
     pub fn add_plasma_object(&mut self, plasma_object: &ObjectSpec) {
-        self.fbb_
-            .push_slot_always::<&ObjectSpec>(CreateReply::VT_PLASMA_OBJECT, plasma_object);
+        self.fbb_.push_slot_always::<&ObjectSpec>(CreateReply::VT_PLASMA_OBJECT, plasma_object);
     }
     #[inline]
     pub fn add_error(&mut self, error: PlasmaError) {
-        self.fbb_
-            .push_slot::<PlasmaError>(CreateReply::VT_ERROR, error, PlasmaError::OK);
+        self.fbb_.push_slot::<PlasmaError>(CreateReply::VT_ERROR, error, PlasmaError::OK);
     }
     #[inline]
     pub fn add_store_fd(&mut self, store_fd: i32) {
-        self.fbb_
-            .push_slot::<i32>(CreateReply::VT_STORE_FD, store_fd, 0);
+        self.fbb_.push_slot::<i32>(CreateReply::VT_STORE_FD, store_fd, 0);
     }
     #[inline]
     pub fn add_mmap_size(&mut self, mmap_size: i64) {
-        self.fbb_
-            .push_slot::<i64>(CreateReply::VT_MMAP_SIZE, mmap_size, 0);
+        self.fbb_.push_slot::<i64>(CreateReply::VT_MMAP_SIZE, mmap_size, 0);
     }
     #[inline]
     pub fn add_ipc_handle(&mut self, ipc_handle: ::flatbuffers::WIPOffset<CudaHandle<'b>>) {
-        self.fbb_
-            .push_slot_always::<::flatbuffers::WIPOffset<CudaHandle>>(
-                CreateReply::VT_IPC_HANDLE,
-                ipc_handle,
-            );
+        self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<CudaHandle>>(
+            CreateReply::VT_IPC_HANDLE,
+            ipc_handle,
+        );
     }
     #[inline]
     pub fn new(
         _fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
     ) -> CreateReplyBuilder<'a, 'b, A> {
         let start = _fbb.start_table();
-        CreateReplyBuilder {
-            fbb_: _fbb,
-            start_: start,
-        }
+        CreateReplyBuilder { fbb_: _fbb, start_: start }
     }
     #[inline]
     pub fn finish(self) -> ::flatbuffers::WIPOffset<CreateReply<'a>> {
         let o = self.fbb_.end_table(self.start_);
-        self.fbb_
-            .required(o, CreateReply::VT_OBJECT_ID, "object_id");
-        self.fbb_
-            .required(o, CreateReply::VT_PLASMA_OBJECT, "plasma_object");
+        self.fbb_.required(o, CreateReply::VT_OBJECT_ID, "object_id");
+        self.fbb_.required(o, CreateReply::VT_PLASMA_OBJECT, "plasma_object");
         ::flatbuffers::WIPOffset::new(o.value())
     }
 }
@@ -2837,9 +2679,7 @@ impl<'a> ::flatbuffers::Follow<'a> for CreateAndSealReply<'a> {
     type Inner = CreateAndSealReply<'a>;
     #[inline]
     unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-        Self {
-            _tab: unsafe { ::flatbuffers::Table::new(buf, loc) },
-        }
+        Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
     }
 }
 
@@ -2884,9 +2724,7 @@ impl ::flatbuffers::Verifiable for CreateAndSealReply<'_> {
         v: &mut ::flatbuffers::Verifier,
         pos: usize,
     ) -> Result<(), ::flatbuffers::InvalidFlatbuffer> {
-        v.visit_table(pos)?
-            .visit_field::<PlasmaError>("error", Self::VT_ERROR, false)?
-            .finish();
+        v.visit_table(pos)?.visit_field::<PlasmaError>("error", Self::VT_ERROR, false)?.finish();
         Ok(())
     }
 }
@@ -2896,9 +2734,7 @@ pub struct CreateAndSealReplyArgs {
 impl<'a> Default for CreateAndSealReplyArgs {
     #[inline]
     fn default() -> Self {
-        CreateAndSealReplyArgs {
-            error: PlasmaError::OK,
-        }
+        CreateAndSealReplyArgs { error: PlasmaError::OK }
     }
 }
 
@@ -2909,18 +2745,14 @@ pub struct CreateAndSealReplyBuilder<'a: 'b, 'b, A: ::flatbuffers::Allocator + '
 impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> CreateAndSealReplyBuilder<'a, 'b, A> {
     #[inline]
     pub fn add_error(&mut self, error: PlasmaError) {
-        self.fbb_
-            .push_slot::<PlasmaError>(CreateAndSealReply::VT_ERROR, error, PlasmaError::OK);
+        self.fbb_.push_slot::<PlasmaError>(CreateAndSealReply::VT_ERROR, error, PlasmaError::OK);
     }
     #[inline]
     pub fn new(
         _fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
     ) -> CreateAndSealReplyBuilder<'a, 'b, A> {
         let start = _fbb.start_table();
-        CreateAndSealReplyBuilder {
-            fbb_: _fbb,
-            start_: start,
-        }
+        CreateAndSealReplyBuilder { fbb_: _fbb, start_: start }
     }
     #[inline]
     pub fn finish(self) -> ::flatbuffers::WIPOffset<CreateAndSealReply<'a>> {
@@ -2947,9 +2779,7 @@ impl<'a> ::flatbuffers::Follow<'a> for CreateAndSealBatchReply<'a> {
     type Inner = CreateAndSealBatchReply<'a>;
     #[inline]
     unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-        Self {
-            _tab: unsafe { ::flatbuffers::Table::new(buf, loc) },
-        }
+        Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
     }
 }
 
@@ -2994,9 +2824,7 @@ impl ::flatbuffers::Verifiable for CreateAndSealBatchReply<'_> {
         v: &mut ::flatbuffers::Verifier,
         pos: usize,
     ) -> Result<(), ::flatbuffers::InvalidFlatbuffer> {
-        v.visit_table(pos)?
-            .visit_field::<PlasmaError>("error", Self::VT_ERROR, false)?
-            .finish();
+        v.visit_table(pos)?.visit_field::<PlasmaError>("error", Self::VT_ERROR, false)?.finish();
         Ok(())
     }
 }
@@ -3006,9 +2834,7 @@ pub struct CreateAndSealBatchReplyArgs {
 impl<'a> Default for CreateAndSealBatchReplyArgs {
     #[inline]
     fn default() -> Self {
-        CreateAndSealBatchReplyArgs {
-            error: PlasmaError::OK,
-        }
+        CreateAndSealBatchReplyArgs { error: PlasmaError::OK }
     }
 }
 
@@ -3030,10 +2856,7 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> CreateAndSealBatchReplyBuilde
         _fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
     ) -> CreateAndSealBatchReplyBuilder<'a, 'b, A> {
         let start = _fbb.start_table();
-        CreateAndSealBatchReplyBuilder {
-            fbb_: _fbb,
-            start_: start,
-        }
+        CreateAndSealBatchReplyBuilder { fbb_: _fbb, start_: start }
     }
     #[inline]
     pub fn finish(self) -> ::flatbuffers::WIPOffset<CreateAndSealBatchReply<'a>> {
@@ -3060,9 +2883,7 @@ impl<'a> ::flatbuffers::Follow<'a> for AbortReply<'a> {
     type Inner = AbortReply<'a>;
     #[inline]
     unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-        Self {
-            _tab: unsafe { ::flatbuffers::Table::new(buf, loc) },
-        }
+        Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
     }
 }
 
@@ -3129,8 +2950,8 @@ impl<'a> Default for AbortReplyArgs<'a> {
     #[inline]
     fn default() -> Self {
         AbortReplyArgs {
-            object_id: None, // required field
-        }
+      object_id: None, // required field
+    }
     }
 }
 
@@ -3152,10 +2973,7 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> AbortReplyBuilder<'a, 'b, A> 
         _fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
     ) -> AbortReplyBuilder<'a, 'b, A> {
         let start = _fbb.start_table();
-        AbortReplyBuilder {
-            fbb_: _fbb,
-            start_: start,
-        }
+        AbortReplyBuilder { fbb_: _fbb, start_: start }
     }
     #[inline]
     pub fn finish(self) -> ::flatbuffers::WIPOffset<AbortReply<'a>> {
@@ -3183,9 +3001,7 @@ impl<'a> ::flatbuffers::Follow<'a> for SealReply<'a> {
     type Inner = SealReply<'a>;
     #[inline]
     unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-        Self {
-            _tab: unsafe { ::flatbuffers::Table::new(buf, loc) },
-        }
+        Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
     }
 }
 
@@ -3234,11 +3050,7 @@ impl<'a> SealReply<'a> {
         // Safety:
         // Created from valid Table for this object
         // which contains a valid value in this slot
-        unsafe {
-            self._tab
-                .get::<PlasmaError>(SealReply::VT_ERROR, Some(PlasmaError::OK))
-                .unwrap()
-        }
+        unsafe { self._tab.get::<PlasmaError>(SealReply::VT_ERROR, Some(PlasmaError::OK)).unwrap() }
     }
 }
 
@@ -3288,18 +3100,14 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> SealReplyBuilder<'a, 'b, A> {
     }
     #[inline]
     pub fn add_error(&mut self, error: PlasmaError) {
-        self.fbb_
-            .push_slot::<PlasmaError>(SealReply::VT_ERROR, error, PlasmaError::OK);
+        self.fbb_.push_slot::<PlasmaError>(SealReply::VT_ERROR, error, PlasmaError::OK);
     }
     #[inline]
     pub fn new(
         _fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
     ) -> SealReplyBuilder<'a, 'b, A> {
         let start = _fbb.start_table();
-        SealReplyBuilder {
-            fbb_: _fbb,
-            start_: start,
-        }
+        SealReplyBuilder { fbb_: _fbb, start_: start }
     }
     #[inline]
     pub fn finish(self) -> ::flatbuffers::WIPOffset<SealReply<'a>> {
@@ -3328,9 +3136,7 @@ impl<'a> ::flatbuffers::Follow<'a> for GetReply<'a> {
     type Inner = GetReply<'a>;
     #[inline]
     unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-        Self {
-            _tab: unsafe { ::flatbuffers::Table::new(buf, loc) },
-        }
+        Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
     }
 }
 
@@ -3569,25 +3375,20 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> GetReplyBuilder<'a, 'b, A> {
             ::flatbuffers::Vector<'b, ::flatbuffers::ForwardsUOffset<CudaHandle<'b>>>,
         >,
     ) {
-        self.fbb_
-            .push_slot_always::<::flatbuffers::WIPOffset<_>>(GetReply::VT_HANDLES, handles);
+        self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(GetReply::VT_HANDLES, handles);
     }
     #[inline]
     pub fn new(
         _fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
     ) -> GetReplyBuilder<'a, 'b, A> {
         let start = _fbb.start_table();
-        GetReplyBuilder {
-            fbb_: _fbb,
-            start_: start,
-        }
+        GetReplyBuilder { fbb_: _fbb, start_: start }
     }
     #[inline]
     pub fn finish(self) -> ::flatbuffers::WIPOffset<GetReply<'a>> {
         let o = self.fbb_.end_table(self.start_);
         self.fbb_.required(o, GetReply::VT_OBJECT_IDS, "object_ids");
-        self.fbb_
-            .required(o, GetReply::VT_PLASMA_OBJECTS, "plasma_objects");
+        self.fbb_.required(o, GetReply::VT_PLASMA_OBJECTS, "plasma_objects");
         self.fbb_.required(o, GetReply::VT_STORE_FDS, "store_fds");
         self.fbb_.required(o, GetReply::VT_MMAP_SIZES, "mmap_sizes");
         self.fbb_.required(o, GetReply::VT_HANDLES, "handles");
@@ -3617,9 +3418,7 @@ impl<'a> ::flatbuffers::Follow<'a> for DeleteReply<'a> {
     type Inner = DeleteReply<'a>;
     #[inline]
     unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-        Self {
-            _tab: unsafe { ::flatbuffers::Table::new(buf, loc) },
-        }
+        Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
     }
 }
 
@@ -3658,11 +3457,7 @@ impl<'a> DeleteReply<'a> {
         // Safety:
         // Created from valid Table for this object
         // which contains a valid value in this slot
-        unsafe {
-            self._tab
-                .get::<i32>(DeleteReply::VT_COUNT, Some(0))
-                .unwrap()
-        }
+        unsafe { self._tab.get::<i32>(DeleteReply::VT_COUNT, Some(0)).unwrap() }
     }
     #[inline]
     pub fn object_ids(
@@ -3771,24 +3566,19 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> DeleteReplyBuilder<'a, 'b, A>
     }
     #[inline]
     pub fn add_errors(&mut self, errors: ::flatbuffers::WIPOffset<::flatbuffers::Vector<'b, i32>>) {
-        self.fbb_
-            .push_slot_always::<::flatbuffers::WIPOffset<_>>(DeleteReply::VT_ERRORS, errors);
+        self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(DeleteReply::VT_ERRORS, errors);
     }
     #[inline]
     pub fn new(
         _fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
     ) -> DeleteReplyBuilder<'a, 'b, A> {
         let start = _fbb.start_table();
-        DeleteReplyBuilder {
-            fbb_: _fbb,
-            start_: start,
-        }
+        DeleteReplyBuilder { fbb_: _fbb, start_: start }
     }
     #[inline]
     pub fn finish(self) -> ::flatbuffers::WIPOffset<DeleteReply<'a>> {
         let o = self.fbb_.end_table(self.start_);
-        self.fbb_
-            .required(o, DeleteReply::VT_OBJECT_IDS, "object_ids");
+        self.fbb_.required(o, DeleteReply::VT_OBJECT_IDS, "object_ids");
         self.fbb_.required(o, DeleteReply::VT_ERRORS, "errors");
         ::flatbuffers::WIPOffset::new(o.value())
     }
@@ -3814,9 +3604,7 @@ impl<'a> ::flatbuffers::Follow<'a> for ContainsReply<'a> {
     type Inner = ContainsReply<'a>;
     #[inline]
     unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-        Self {
-            _tab: unsafe { ::flatbuffers::Table::new(buf, loc) },
-        }
+        Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
     }
 }
 
@@ -3865,11 +3653,7 @@ impl<'a> ContainsReply<'a> {
         // Safety:
         // Created from valid Table for this object
         // which contains a valid value in this slot
-        unsafe {
-            self._tab
-                .get::<i32>(ContainsReply::VT_HAS_OBJECT, Some(0))
-                .unwrap()
-        }
+        unsafe { self._tab.get::<i32>(ContainsReply::VT_HAS_OBJECT, Some(0)).unwrap() }
     }
 }
 
@@ -3921,24 +3705,19 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> ContainsReplyBuilder<'a, 'b, 
     }
     #[inline]
     pub fn add_has_object(&mut self, has_object: i32) {
-        self.fbb_
-            .push_slot::<i32>(ContainsReply::VT_HAS_OBJECT, has_object, 0);
+        self.fbb_.push_slot::<i32>(ContainsReply::VT_HAS_OBJECT, has_object, 0);
     }
     #[inline]
     pub fn new(
         _fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
     ) -> ContainsReplyBuilder<'a, 'b, A> {
         let start = _fbb.start_table();
-        ContainsReplyBuilder {
-            fbb_: _fbb,
-            start_: start,
-        }
+        ContainsReplyBuilder { fbb_: _fbb, start_: start }
     }
     #[inline]
     pub fn finish(self) -> ::flatbuffers::WIPOffset<ContainsReply<'a>> {
         let o = self.fbb_.end_table(self.start_);
-        self.fbb_
-            .required(o, ContainsReply::VT_OBJECT_ID, "object_id");
+        self.fbb_.required(o, ContainsReply::VT_OBJECT_ID, "object_id");
         ::flatbuffers::WIPOffset::new(o.value())
     }
 }
@@ -3962,9 +3741,7 @@ impl<'a> ::flatbuffers::Follow<'a> for ListReply<'a> {
     type Inner = ListReply<'a>;
     #[inline]
     unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-        Self {
-            _tab: unsafe { ::flatbuffers::Table::new(buf, loc) },
-        }
+        Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
     }
 }
 
@@ -4034,8 +3811,8 @@ impl<'a> Default for ListReplyArgs<'a> {
     #[inline]
     fn default() -> Self {
         ListReplyArgs {
-            objects: None, // required field
-        }
+      objects: None, // required field
+    }
     }
 }
 
@@ -4051,18 +3828,14 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> ListReplyBuilder<'a, 'b, A> {
             ::flatbuffers::Vector<'b, ::flatbuffers::ForwardsUOffset<ObjectInfo<'b>>>,
         >,
     ) {
-        self.fbb_
-            .push_slot_always::<::flatbuffers::WIPOffset<_>>(ListReply::VT_OBJECTS, objects);
+        self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(ListReply::VT_OBJECTS, objects);
     }
     #[inline]
     pub fn new(
         _fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
     ) -> ListReplyBuilder<'a, 'b, A> {
         let start = _fbb.start_table();
-        ListReplyBuilder {
-            fbb_: _fbb,
-            start_: start,
-        }
+        ListReplyBuilder { fbb_: _fbb, start_: start }
     }
     #[inline]
     pub fn finish(self) -> ::flatbuffers::WIPOffset<ListReply<'a>> {
@@ -4090,9 +3863,7 @@ impl<'a> ::flatbuffers::Follow<'a> for ConnectReply<'a> {
     type Inner = ConnectReply<'a>;
     #[inline]
     unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-        Self {
-            _tab: unsafe { ::flatbuffers::Table::new(buf, loc) },
-        }
+        Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
     }
 }
 
@@ -4123,11 +3894,7 @@ impl<'a> ConnectReply<'a> {
         // Safety:
         // Created from valid Table for this object
         // which contains a valid value in this slot
-        unsafe {
-            self._tab
-                .get::<i64>(ConnectReply::VT_MEMORY_CAPACITY, Some(0))
-                .unwrap()
-        }
+        unsafe { self._tab.get::<i64>(ConnectReply::VT_MEMORY_CAPACITY, Some(0)).unwrap() }
     }
 }
 
@@ -4160,18 +3927,14 @@ pub struct ConnectReplyBuilder<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> {
 impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> ConnectReplyBuilder<'a, 'b, A> {
     #[inline]
     pub fn add_memory_capacity(&mut self, memory_capacity: i64) {
-        self.fbb_
-            .push_slot::<i64>(ConnectReply::VT_MEMORY_CAPACITY, memory_capacity, 0);
+        self.fbb_.push_slot::<i64>(ConnectReply::VT_MEMORY_CAPACITY, memory_capacity, 0);
     }
     #[inline]
     pub fn new(
         _fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
     ) -> ConnectReplyBuilder<'a, 'b, A> {
         let start = _fbb.start_table();
-        ConnectReplyBuilder {
-            fbb_: _fbb,
-            start_: start,
-        }
+        ConnectReplyBuilder { fbb_: _fbb, start_: start }
     }
     #[inline]
     pub fn finish(self) -> ::flatbuffers::WIPOffset<ConnectReply<'a>> {
@@ -4198,9 +3961,7 @@ impl<'a> ::flatbuffers::Follow<'a> for EvictReply<'a> {
     type Inner = EvictReply<'a>;
     #[inline]
     unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-        Self {
-            _tab: unsafe { ::flatbuffers::Table::new(buf, loc) },
-        }
+        Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
     }
 }
 
@@ -4231,11 +3992,7 @@ impl<'a> EvictReply<'a> {
         // Safety:
         // Created from valid Table for this object
         // which contains a valid value in this slot
-        unsafe {
-            self._tab
-                .get::<u64>(EvictReply::VT_NUM_BYTES, Some(0))
-                .unwrap()
-        }
+        unsafe { self._tab.get::<u64>(EvictReply::VT_NUM_BYTES, Some(0)).unwrap() }
     }
 }
 
@@ -4245,9 +4002,7 @@ impl ::flatbuffers::Verifiable for EvictReply<'_> {
         v: &mut ::flatbuffers::Verifier,
         pos: usize,
     ) -> Result<(), ::flatbuffers::InvalidFlatbuffer> {
-        v.visit_table(pos)?
-            .visit_field::<u64>("num_bytes", Self::VT_NUM_BYTES, false)?
-            .finish();
+        v.visit_table(pos)?.visit_field::<u64>("num_bytes", Self::VT_NUM_BYTES, false)?.finish();
         Ok(())
     }
 }
@@ -4268,18 +4023,14 @@ pub struct EvictReplyBuilder<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> {
 impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> EvictReplyBuilder<'a, 'b, A> {
     #[inline]
     pub fn add_num_bytes(&mut self, num_bytes: u64) {
-        self.fbb_
-            .push_slot::<u64>(EvictReply::VT_NUM_BYTES, num_bytes, 0);
+        self.fbb_.push_slot::<u64>(EvictReply::VT_NUM_BYTES, num_bytes, 0);
     }
     #[inline]
     pub fn new(
         _fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
     ) -> EvictReplyBuilder<'a, 'b, A> {
         let start = _fbb.start_table();
-        EvictReplyBuilder {
-            fbb_: _fbb,
-            start_: start,
-        }
+        EvictReplyBuilder { fbb_: _fbb, start_: start }
     }
     #[inline]
     pub fn finish(self) -> ::flatbuffers::WIPOffset<EvictReply<'a>> {
@@ -4306,9 +4057,7 @@ impl<'a> ::flatbuffers::Follow<'a> for SetOptionsReply<'a> {
     type Inner = SetOptionsReply<'a>;
     #[inline]
     unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-        Self {
-            _tab: unsafe { ::flatbuffers::Table::new(buf, loc) },
-        }
+        Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
     }
 }
 
@@ -4340,9 +4089,7 @@ impl<'a> SetOptionsReply<'a> {
         // Created from valid Table for this object
         // which contains a valid value in this slot
         unsafe {
-            self._tab
-                .get::<PlasmaError>(SetOptionsReply::VT_ERROR, Some(PlasmaError::OK))
-                .unwrap()
+            self._tab.get::<PlasmaError>(SetOptionsReply::VT_ERROR, Some(PlasmaError::OK)).unwrap()
         }
     }
 }
@@ -4353,9 +4100,7 @@ impl ::flatbuffers::Verifiable for SetOptionsReply<'_> {
         v: &mut ::flatbuffers::Verifier,
         pos: usize,
     ) -> Result<(), ::flatbuffers::InvalidFlatbuffer> {
-        v.visit_table(pos)?
-            .visit_field::<PlasmaError>("error", Self::VT_ERROR, false)?
-            .finish();
+        v.visit_table(pos)?.visit_field::<PlasmaError>("error", Self::VT_ERROR, false)?.finish();
         Ok(())
     }
 }
@@ -4365,9 +4110,7 @@ pub struct SetOptionsReplyArgs {
 impl<'a> Default for SetOptionsReplyArgs {
     #[inline]
     fn default() -> Self {
-        SetOptionsReplyArgs {
-            error: PlasmaError::OK,
-        }
+        SetOptionsReplyArgs { error: PlasmaError::OK }
     }
 }
 
@@ -4378,18 +4121,14 @@ pub struct SetOptionsReplyBuilder<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> 
 impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> SetOptionsReplyBuilder<'a, 'b, A> {
     #[inline]
     pub fn add_error(&mut self, error: PlasmaError) {
-        self.fbb_
-            .push_slot::<PlasmaError>(SetOptionsReply::VT_ERROR, error, PlasmaError::OK);
+        self.fbb_.push_slot::<PlasmaError>(SetOptionsReply::VT_ERROR, error, PlasmaError::OK);
     }
     #[inline]
     pub fn new(
         _fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
     ) -> SetOptionsReplyBuilder<'a, 'b, A> {
         let start = _fbb.start_table();
-        SetOptionsReplyBuilder {
-            fbb_: _fbb,
-            start_: start,
-        }
+        SetOptionsReplyBuilder { fbb_: _fbb, start_: start }
     }
     #[inline]
     pub fn finish(self) -> ::flatbuffers::WIPOffset<SetOptionsReply<'a>> {
@@ -4416,9 +4155,7 @@ impl<'a> ::flatbuffers::Follow<'a> for GetDebugStringReply<'a> {
     type Inner = GetDebugStringReply<'a>;
     #[inline]
     unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-        Self {
-            _tab: unsafe { ::flatbuffers::Table::new(buf, loc) },
-        }
+        Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
     }
 }
 
@@ -4485,8 +4222,8 @@ impl<'a> Default for GetDebugStringReplyArgs<'a> {
     #[inline]
     fn default() -> Self {
         GetDebugStringReplyArgs {
-            debug_string: None, // required field
-        }
+      debug_string: None, // required field
+    }
     }
 }
 
@@ -4510,16 +4247,12 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> GetDebugStringReplyBuilder<'a
         _fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
     ) -> GetDebugStringReplyBuilder<'a, 'b, A> {
         let start = _fbb.start_table();
-        GetDebugStringReplyBuilder {
-            fbb_: _fbb,
-            start_: start,
-        }
+        GetDebugStringReplyBuilder { fbb_: _fbb, start_: start }
     }
     #[inline]
     pub fn finish(self) -> ::flatbuffers::WIPOffset<GetDebugStringReply<'a>> {
         let o = self.fbb_.end_table(self.start_);
-        self.fbb_
-            .required(o, GetDebugStringReply::VT_DEBUG_STRING, "debug_string");
+        self.fbb_.required(o, GetDebugStringReply::VT_DEBUG_STRING, "debug_string");
         ::flatbuffers::WIPOffset::new(o.value())
     }
 }
@@ -4542,9 +4275,7 @@ impl<'a> ::flatbuffers::Follow<'a> for RefreshLruReply<'a> {
     type Inner = RefreshLruReply<'a>;
     #[inline]
     unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-        Self {
-            _tab: unsafe { ::flatbuffers::Table::new(buf, loc) },
-        }
+        Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
     }
 }
 
@@ -4596,10 +4327,7 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> RefreshLruReplyBuilder<'a, 'b
         _fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
     ) -> RefreshLruReplyBuilder<'a, 'b, A> {
         let start = _fbb.start_table();
-        RefreshLruReplyBuilder {
-            fbb_: _fbb,
-            start_: start,
-        }
+        RefreshLruReplyBuilder { fbb_: _fbb, start_: start }
     }
     #[inline]
     pub fn finish(self) -> ::flatbuffers::WIPOffset<RefreshLruReply<'a>> {
@@ -4625,9 +4353,7 @@ impl<'a> ::flatbuffers::Follow<'a> for ObjectInfo<'a> {
     type Inner = ObjectInfo<'a>;
     #[inline]
     unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-        Self {
-            _tab: unsafe { ::flatbuffers::Table::new(buf, loc) },
-        }
+        Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
     }
 }
 
@@ -4690,55 +4416,35 @@ impl<'a> ObjectInfo<'a> {
         // Safety:
         // Created from valid Table for this object
         // which contains a valid value in this slot
-        unsafe {
-            self._tab
-                .get::<i64>(ObjectInfo::VT_DATA_SIZE, Some(0))
-                .unwrap()
-        }
+        unsafe { self._tab.get::<i64>(ObjectInfo::VT_DATA_SIZE, Some(0)).unwrap() }
     }
     #[inline]
     pub fn metadata_size(&self) -> i64 {
         // Safety:
         // Created from valid Table for this object
         // which contains a valid value in this slot
-        unsafe {
-            self._tab
-                .get::<i64>(ObjectInfo::VT_METADATA_SIZE, Some(0))
-                .unwrap()
-        }
+        unsafe { self._tab.get::<i64>(ObjectInfo::VT_METADATA_SIZE, Some(0)).unwrap() }
     }
     #[inline]
     pub fn ref_count(&self) -> i32 {
         // Safety:
         // Created from valid Table for this object
         // which contains a valid value in this slot
-        unsafe {
-            self._tab
-                .get::<i32>(ObjectInfo::VT_REF_COUNT, Some(0))
-                .unwrap()
-        }
+        unsafe { self._tab.get::<i32>(ObjectInfo::VT_REF_COUNT, Some(0)).unwrap() }
     }
     #[inline]
     pub fn create_time(&self) -> i64 {
         // Safety:
         // Created from valid Table for this object
         // which contains a valid value in this slot
-        unsafe {
-            self._tab
-                .get::<i64>(ObjectInfo::VT_CREATE_TIME, Some(0))
-                .unwrap()
-        }
+        unsafe { self._tab.get::<i64>(ObjectInfo::VT_CREATE_TIME, Some(0)).unwrap() }
     }
     #[inline]
     pub fn construct_duration(&self) -> i64 {
         // Safety:
         // Created from valid Table for this object
         // which contains a valid value in this slot
-        unsafe {
-            self._tab
-                .get::<i64>(ObjectInfo::VT_CONSTRUCT_DURATION, Some(0))
-                .unwrap()
-        }
+        unsafe { self._tab.get::<i64>(ObjectInfo::VT_CONSTRUCT_DURATION, Some(0)).unwrap() }
     }
     #[inline]
     pub fn digest(&self) -> Option<::flatbuffers::Vector<'a, u8>> {
@@ -4746,11 +4452,10 @@ impl<'a> ObjectInfo<'a> {
         // Created from valid Table for this object
         // which contains a valid value in this slot
         unsafe {
-            self._tab
-                .get::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'a, u8>>>(
-                    ObjectInfo::VT_DIGEST,
-                    None,
-                )
+            self._tab.get::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'a, u8>>>(
+                ObjectInfo::VT_DIGEST,
+                None,
+            )
         }
     }
     #[inline]
@@ -4758,11 +4463,7 @@ impl<'a> ObjectInfo<'a> {
         // Safety:
         // Created from valid Table for this object
         // which contains a valid value in this slot
-        unsafe {
-            self._tab
-                .get::<bool>(ObjectInfo::VT_IS_DELETION, Some(false))
-                .unwrap()
-        }
+        unsafe { self._tab.get::<bool>(ObjectInfo::VT_IS_DELETION, Some(false)).unwrap() }
     }
 }
 
@@ -4834,48 +4535,38 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> ObjectInfoBuilder<'a, 'b, A> 
     }
     #[inline]
     pub fn add_data_size(&mut self, data_size: i64) {
-        self.fbb_
-            .push_slot::<i64>(ObjectInfo::VT_DATA_SIZE, data_size, 0);
+        self.fbb_.push_slot::<i64>(ObjectInfo::VT_DATA_SIZE, data_size, 0);
     }
     #[inline]
     pub fn add_metadata_size(&mut self, metadata_size: i64) {
-        self.fbb_
-            .push_slot::<i64>(ObjectInfo::VT_METADATA_SIZE, metadata_size, 0);
+        self.fbb_.push_slot::<i64>(ObjectInfo::VT_METADATA_SIZE, metadata_size, 0);
     }
     #[inline]
     pub fn add_ref_count(&mut self, ref_count: i32) {
-        self.fbb_
-            .push_slot::<i32>(ObjectInfo::VT_REF_COUNT, ref_count, 0);
+        self.fbb_.push_slot::<i32>(ObjectInfo::VT_REF_COUNT, ref_count, 0);
     }
     #[inline]
     pub fn add_create_time(&mut self, create_time: i64) {
-        self.fbb_
-            .push_slot::<i64>(ObjectInfo::VT_CREATE_TIME, create_time, 0);
+        self.fbb_.push_slot::<i64>(ObjectInfo::VT_CREATE_TIME, create_time, 0);
     }
     #[inline]
     pub fn add_construct_duration(&mut self, construct_duration: i64) {
-        self.fbb_
-            .push_slot::<i64>(ObjectInfo::VT_CONSTRUCT_DURATION, construct_duration, 0);
+        self.fbb_.push_slot::<i64>(ObjectInfo::VT_CONSTRUCT_DURATION, construct_duration, 0);
     }
     #[inline]
     pub fn add_digest(&mut self, digest: ::flatbuffers::WIPOffset<::flatbuffers::Vector<'b, u8>>) {
-        self.fbb_
-            .push_slot_always::<::flatbuffers::WIPOffset<_>>(ObjectInfo::VT_DIGEST, digest);
+        self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(ObjectInfo::VT_DIGEST, digest);
     }
     #[inline]
     pub fn add_is_deletion(&mut self, is_deletion: bool) {
-        self.fbb_
-            .push_slot::<bool>(ObjectInfo::VT_IS_DELETION, is_deletion, false);
+        self.fbb_.push_slot::<bool>(ObjectInfo::VT_IS_DELETION, is_deletion, false);
     }
     #[inline]
     pub fn new(
         _fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
     ) -> ObjectInfoBuilder<'a, 'b, A> {
         let start = _fbb.start_table();
-        ObjectInfoBuilder {
-            fbb_: _fbb,
-            start_: start,
-        }
+        ObjectInfoBuilder { fbb_: _fbb, start_: start }
     }
     #[inline]
     pub fn finish(self) -> ::flatbuffers::WIPOffset<ObjectInfo<'a>> {
@@ -4910,9 +4601,7 @@ impl<'a> ::flatbuffers::Follow<'a> for PlasmaNotification<'a> {
     type Inner = PlasmaNotification<'a>;
     #[inline]
     unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-        Self {
-            _tab: unsafe { ::flatbuffers::Table::new(buf, loc) },
-        }
+        Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
     }
 }
 
@@ -4982,8 +4671,8 @@ impl<'a> Default for PlasmaNotificationArgs<'a> {
     #[inline]
     fn default() -> Self {
         PlasmaNotificationArgs {
-            object_info: None, // required field
-        }
+      object_info: None, // required field
+    }
     }
 }
 
@@ -5009,16 +4698,12 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> PlasmaNotificationBuilder<'a,
         _fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
     ) -> PlasmaNotificationBuilder<'a, 'b, A> {
         let start = _fbb.start_table();
-        PlasmaNotificationBuilder {
-            fbb_: _fbb,
-            start_: start,
-        }
+        PlasmaNotificationBuilder { fbb_: _fbb, start_: start }
     }
     #[inline]
     pub fn finish(self) -> ::flatbuffers::WIPOffset<PlasmaNotification<'a>> {
         let o = self.fbb_.end_table(self.start_);
-        self.fbb_
-            .required(o, PlasmaNotification::VT_OBJECT_INFO, "object_info");
+        self.fbb_.required(o, PlasmaNotification::VT_OBJECT_INFO, "object_info");
         ::flatbuffers::WIPOffset::new(o.value())
     }
 }
