@@ -1,2 +1,2 @@
-//! Names the release of the schema compiler, so that cargo fetches its source; `cargo xtask codegen`
-//! builds it from there. Nothing uses this crate.
+//! Names the release of the schema compiler, so that cargo fetches its source, which
+//! `cargo xtask codegen` builds. Nothing uses this crate.
