@@ -572,7 +572,7 @@ def test_empty_directory_name(run):
 @pytest.mark.parametrize("directory", [None, "/dev/shm", "."])
 def test_huge_pages_without_hugetlbfs(run, folder, directory):
     flags = ["-d", directory] if directory else []
-    assert_plain_error(run("-s", "s", "-m", 10_000_000, "-h", *flags))
+    assert_plain_error(run("-s", "s", "-m", 10**13, "-h", *flags))
     assert os.listdir(folder) == []
 
 
