@@ -95,9 +95,12 @@ def test_length_of_lists(store, flag, kind, body):
 
 
 def test_length_of_other_requests(store):
-    client = store(10**6).client()
-    client.send_bytes(wire.header(wire.CONTAINS, 1 << 21))
+    server = store(10**6, "--max-small-body", "1KB")
+    client = server.client()
+    client.request(wire.CONTAINS, wire.id_body(oid(1)).ljust(1000, b"\0"))
+    client.send_bytes(wire.header(wire.CONTAINS, 1001))
     client.assert_closed()
+    logged(server, "a body of 1001 bytes is not allowed for request 15")
 
 
 def test_length_of_payloads(store):

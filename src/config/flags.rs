@@ -38,6 +38,7 @@ enum Target {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Limit {
     Connections,
+    SmallBody,
     ListBody,
     PayloadBody,
     Output,
@@ -52,6 +53,7 @@ impl Limit {
     fn of(self, limits: &mut Limits) -> &mut usize {
         match self {
             Self::Connections => &mut limits.max_connections,
+            Self::SmallBody => &mut limits.max_small_body_bytes,
             Self::ListBody => &mut limits.max_list_body_bytes,
             Self::PayloadBody => &mut limits.max_payload_body_bytes,
             Self::Output => &mut limits.max_output_bytes,
@@ -128,7 +130,7 @@ pub(super) struct Flag {
 }
 
 /// All flags, in the order of the help text. The parser has no other source.
-pub(super) const FLAGS: [Flag; 25] = [
+pub(super) const FLAGS: [Flag; 26] = [
     Flag {
         target: Target::Socket,
         kind: Kind::Text,
@@ -240,6 +242,13 @@ pub(super) const FLAGS: [Flag; 25] = [
         names: &["max-connections"],
         value: " COUNT",
         help: "connections at a time; more wait until one ends (default 65536)",
+    },
+    Flag {
+        target: Target::Limit(Limit::SmallBody),
+        kind: Kind::Size,
+        names: &["max-small-body"],
+        value: " SIZE",
+        help: "size of a request with one id or none (default 1MiB)",
     },
     Flag {
         target: Target::Limit(Limit::ListBody),

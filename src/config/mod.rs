@@ -174,6 +174,9 @@ pub struct Limits {
     /// Connections at a time. Descriptors usually run out first; this bounds the tables where the
     /// descriptor limit is set to "unlimited".
     pub max_connections: usize,
+    /// Bytes in the body of a request with one id or none. These take about 100; the rest is slack
+    /// for clients that lay out their tables generously, or have a long name.
+    pub max_small_body_bytes: usize,
     /// Bytes in the body of a request that lists ids, at 28 bytes each.
     pub max_list_body_bytes: usize,
     /// Bytes in the body of a request that carries payloads: offsets in a flatbuffer are signed
@@ -209,6 +212,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             max_connections: 65_536,
+            max_small_body_bytes: 1 << 20,
             max_list_body_bytes: 64 << 20,
             max_payload_body_bytes: (1 << 31) - 1,
             max_output_bytes: 64 << 20,

@@ -24,10 +24,6 @@ use crate::sys::arena;
 /// the payloads, at about 80 bytes an object, for 200,000 objects in a batch.
 const PAYLOAD_OVERHEAD_BYTES: u64 = 16 << 20;
 
-/// Requests without lists and payloads have an id, or a client's name. The rest is slack for
-/// clients that lay out their tables generously.
-const SMALL_BODY_BYTES: u64 = 1 << 20;
-
 /// The gets of a connection that wait may name so many times the ids that one may name.
 const WAITING_REQUESTS: usize = 10;
 
@@ -102,7 +98,7 @@ fn start(config: &Config, signals: Signals) -> Result<Server, StartError> {
         host,
         limits: config.limits,
         body_limits: BodyLimits {
-            small_bytes: SMALL_BODY_BYTES,
+            small_bytes: config.limits.max_small_body_bytes as u64,
             list_bytes: config.limits.max_list_body_bytes as u64,
             payload_bytes: config
                 .capacity_bytes
