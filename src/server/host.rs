@@ -172,13 +172,23 @@ impl Backing for Host {
     }
 
     fn release_pages(&mut self, extent: Extent) {
-        release(self.segment(extent.segment), extent);
+        release(self.segment(extent.segment), extent, false);
+    }
+
+    fn is_limited(&self) -> bool {
+        self.arena.is_limited()
     }
 }
 
-/// Gives the pages of an unused extent back.
-pub(super) fn release(segment: &Segment, extent: Extent) {
-    if let Err(error) = segment.release(extent.offset_bytes, extent.size_bytes) {
-        log::debug!("cannot give {} bytes back: {error}", extent.size_bytes);
+/// Gives the pages of an unused extent back; with `clear` it reads as zeros from then on.
+pub(super) fn release(segment: &Segment, extent: Extent, clear: bool) {
+    let Extent { offset_bytes, size_bytes, .. } = extent;
+    let (what, result) = if clear {
+        ("clear", segment.clear(offset_bytes, size_bytes))
+    } else {
+        ("give back", segment.release(offset_bytes, size_bytes))
+    };
+    if let Err(error) = result {
+        log::warn!("cannot {what} {size_bytes} bytes: {error}");
     }
 }

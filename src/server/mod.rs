@@ -50,7 +50,7 @@ use crate::protocol::encode::Encoder;
 use crate::protocol::frame::{BodyLimits, Frame, FrameBuffer};
 use crate::protocol::message::{Notice, Reply, Request, kind};
 use crate::protocol::violation::Violation;
-use crate::store::{Effect, Moment, Progress, Store};
+use crate::store::{Backing, Effect, Moment, Progress, Store};
 use crate::sys::scm::{self, Received};
 
 const LISTENER: Token = Token(0);
@@ -563,10 +563,7 @@ impl Server {
                 let segment = self.host.segment(allocation.extent.segment).clone();
                 self.memory_worker.submit(Job::Reserve(transfer, segment, allocation.extent));
             }
-            Effect::ReleasePages(allocation) => {
-                let segment = self.host.segment(allocation.extent.segment).clone();
-                self.memory_worker.submit(Job::Release(segment, allocation, self.zero_on_free));
-            }
+            Effect::ReleasePages(allocation) => self.release_pages(allocation),
             Effect::Spill { transfer, key, allocation } => {
                 self.submit_external(Job::Spill(transfer, key, self.locate(allocation)));
             }
@@ -574,6 +571,17 @@ impl Server {
                 self.submit_external(Job::Restore(transfer, key, self.locate(allocation)));
             }
             Effect::Forget(key) => self.submit_external(Job::Forget(key)),
+        }
+    }
+
+    fn release_pages(&mut self, allocation: Allocation) {
+        let segment = self.host.segment(allocation.extent.segment).clone();
+        if self.host.is_limited() {
+            // As long as it is under way, somebody could be refused for want of these pages.
+            host::release(&segment, allocation.extent, self.zero_on_free);
+            self.store.handle_pages_released(allocation);
+        } else {
+            self.memory_worker.submit(Job::Release(segment, allocation, self.zero_on_free));
         }
     }
 

@@ -123,13 +123,7 @@ fn work(jobs: &Receiver<Job>, external: Option<Box<dyn ExternalStore>>, reports:
                 Some(Done::Reserved(transfer, done))
             }
             Job::Release(segment, allocation, clear) => {
-                if clear {
-                    let Extent { offset_bytes, size_bytes, .. } = allocation.extent;
-                    let cleared = segment.clear(offset_bytes, size_bytes);
-                    logged("clear memory", cleared.map_err(to_external));
-                } else {
-                    host::release(&segment, allocation.extent);
-                }
+                host::release(&segment, allocation.extent, clear);
                 Some(Done::Released(allocation))
             }
             Job::Spill(transfer, key, location) => {

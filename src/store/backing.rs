@@ -30,6 +30,12 @@ pub trait Backing {
 
     /// Gives back the pages of an unused extent at once.
     fn release_pages(&mut self, extent: Extent);
+
+    /// Whether memory comes from where there is only so much of it. Pages are given back at once
+    /// then: as long as that is under way, somebody could be refused for want of them.
+    fn is_limited(&self) -> bool {
+        false
+    }
 }
 
 /// The system has no memory to give.

@@ -220,7 +220,7 @@ impl Store {
                 break self.allocator.allocate(size_bytes).ok_or(Unavailable)?;
             }
         };
-        self.trim();
+        self.trim(backing);
         Ok(allocation)
     }
 
@@ -250,13 +250,19 @@ impl Store {
     /// Returns pages of free space to the system as long as more memory is in use than the capacity
     /// calls for. A little more than the capacity is let be, so that a full store with objects of
     /// changing sizes does not give back what it needs again at once.
-    fn trim(&mut self) {
+    fn trim(&mut self, backing: &mut impl Backing) {
         let capacity_bytes = self.config.capacity_bytes;
         let limit_bytes = capacity_bytes + capacity_bytes / 32 + (1 << 20);
         loop {
             let live_bytes = self.allocator.live_bytes() - self.releasing_bytes;
             if live_bytes + self.allocator.touched_free_bytes() <= limit_bytes {
                 return;
+            }
+            if backing.is_limited() {
+                if !self.give_back_one(backing) {
+                    return;
+                }
+                continue;
             }
             let Some(coldest) = self.allocator.take_coldest_touched() else {
                 return;

@@ -19,13 +19,16 @@ impl Tally {
     /// Runs a command, lets its output through, adds its tests, and requires success and at least
     /// one passed test: a suite that finds nothing to do is broken.
     pub(crate) fn run(&mut self, command: &mut Command) -> Outcome {
+        self.run_into(command, &mut std::io::stdout())
+    }
+
+    fn run_into(&mut self, command: &mut Command, output: &mut impl Write) -> Outcome {
         command.stdout(Stdio::piped());
         let mut child = command.spawn().map_err(|error| cannot_start(command, &error))?;
         let mut lines = BufReader::new(child.stdout.take().expect("it is piped"));
         let passed_before = self.passed;
         let mut line = Vec::new();
         while lines.read_until(b'\n', &mut line).map_err(|error| error.to_string())? > 0 {
-            let mut output = std::io::stdout().lock();
             output.write_all(&line).and_then(|()| output.flush()).map_err(|e| e.to_string())?;
             self.add(&String::from_utf8_lossy(&line));
             line.clear();
@@ -120,10 +123,16 @@ mod tests {
     #[test]
     fn a_command_without_tests_fails() {
         let mut tally = Tally::default();
-        let outcome = tally.run(Command::new("echo").arg("nothing here"));
+        let outcome = tally.run_into(Command::new("echo").arg("nothing here"), &mut Vec::new());
         assert_eq!(outcome, Err("echo nothing here ran no tests".into()));
-        assert_eq!(tally.run(Command::new("echo").arg("2 passed in 1s")), Ok(()));
-        let outcome = tally.run(Command::new("sh").args(["-c", "echo 1 failed in 1s; exit 1"]));
+        assert_eq!(
+            tally.run_into(Command::new("echo").arg("2 passed in 1s"), &mut Vec::new()),
+            Ok(())
+        );
+        let outcome = tally.run_into(
+            Command::new("sh").args(["-c", "echo 1 failed in 1s; exit 1"]),
+            &mut Vec::new(),
+        );
         assert!(outcome.is_err());
         assert_eq!(tally, Tally { passed: 2, failed: 1, skipped: 0 });
     }
