@@ -117,6 +117,8 @@ def process_status(server, name):
 def test_sandbox(store, flags):
     """The server works as ever, and has given up what it can be seen to give up."""
     server = store(MB, "--sandbox", *flags)
+    # The socket is there before the rest is given up.
+    wire.wait_until(lambda: "ready:" in server.log(), "the server is ready")
     assert "sandbox: privileges limited" in server.log()
     assert process_status(server, "NoNewPrivs") == "1"
     assert process_status(server, "Seccomp") == "2"
