@@ -373,12 +373,6 @@ impl Eviction {
         self.quotas.iter().flatten().map(stats)
     }
 
-    /// Whether the object may be chosen by [`Eviction::take_victims`].
-    #[must_use]
-    pub fn is_evictable(&self, slot: Slot) -> bool {
-        self.nodes.get(slot.index()).is_some_and(|node| node.queue == QueueId::Global)
-    }
-
     /// Whether the object is pinned; `None` if the policy does not know it.
     #[must_use]
     pub fn is_pinned(&self, slot: Slot) -> Option<bool> {

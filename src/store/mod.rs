@@ -178,12 +178,6 @@ impl Store {
         self.waiters.next_deadline()
     }
 
-    /// The segments, in the order in which they were added.
-    #[must_use]
-    pub fn segments(&self) -> &[SegmentInfo] {
-        &self.segments
-    }
-
     /// The data and metadata of all objects in memory, in bytes.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {

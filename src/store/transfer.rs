@@ -47,12 +47,12 @@ enum What {
 pub(super) struct Transfers {
     transfers: Slab<Transfer>,
     /// Requests to evict that wait for spills.
-    evictions: Slab<Eviction>,
+    evictions: Slab<EvictRequest>,
 }
 
 /// A request to evict, which is answered when its victims have left memory.
 #[derive(Debug)]
-struct Eviction {
+struct EvictRequest {
     client: ClientId,
     /// How many are under way.
     left: usize,
@@ -129,7 +129,7 @@ impl Store {
     /// Sends objects to the external store that the policy has chosen and forgotten. The client is
     /// told how many bytes have left memory when all have.
     pub(super) fn evict_to_external(&mut self, client: ClientId, victims: &[Slot]) {
-        let eviction = Eviction { client, left: victims.len(), evicted_bytes: 0 };
+        let eviction = EvictRequest { client, left: victims.len(), evicted_bytes: 0 };
         let eviction = self.transfers.evictions.insert(eviction);
         for slot in victims {
             self.spill(*slot, Some(eviction));
@@ -196,7 +196,7 @@ impl Store {
         eviction.evicted_bytes += evicted_bytes;
         eviction.left -= 1;
         if eviction.left == 0 {
-            let Eviction { client, evicted_bytes: bytes, .. } =
+            let EvictRequest { client, evicted_bytes: bytes, .. } =
                 self.transfers.evictions.remove(index);
             self.reply(client, Reply::Evict { bytes });
             self.effects.push_back(Effect::Resume(client));
