@@ -60,7 +60,7 @@ fn take(operations: usize) {
     counted(operations, |_| {
         victims.clear();
         let policy = black_box(&mut policy);
-        policy.take_victims(black_box(OBJECT_BYTES), &mut victims);
+        policy.take_victims(black_box(OBJECT_BYTES), usize::MAX, &mut victims);
         assert_eq!(victims.len(), 1);
     });
     assert_eq!(policy.evictable_objects(), 0);

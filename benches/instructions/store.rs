@@ -11,8 +11,10 @@ use crate::{Bench, counted, object_id, object_ids};
 pub(crate) const BENCHES: &[Bench] = &[
     bench("store/cycle", 5000, |n| cycle(n, 0)),
     bench("store/cycle_among_10000", 5000, |n| cycle(n, 10_000)),
+    bench("store/cycle_among_10000_quotas", 5000, cycle_among_quotas),
     bench("store/create_and_seal_then_delete", 5000, create_and_seal),
-    bench("store/get_that_waits", 5000, get_that_waits),
+    bench("store/get_that_waits", 5000, |n| get_that_waits(n, 0)),
+    bench("store/get_that_waits_among_9000", 5000, |n| get_that_waits(n, 9000)),
     bench("store/create_that_evicts", 20_000, create_that_evicts),
     bench("store/get_and_release_1000", 50, get_and_release_many),
     bench("store/connect_and_disconnect", 1000, connect_and_disconnect),
@@ -92,6 +94,11 @@ impl Fixture {
 fn cycle(operations: usize, others: usize) {
     let mut fixture = Fixture::new(64 << 20);
     fixture.fill(1 << 20, others);
+    cycles(&mut fixture, operations);
+    assert_eq!(fixture.store.memory_bytes(), others as u64 * (DATA_BYTES + METADATA_BYTES));
+}
+
+fn cycles(fixture: &mut Fixture, operations: usize) {
     let mut live = |number| {
         let id = object_id(number);
         fixture.create(id);
@@ -103,7 +110,16 @@ fn cycle(operations: usize, others: usize) {
     };
     (0..WARM_UP).for_each(&mut live);
     counted(operations, |number| live(WARM_UP + number));
-    assert_eq!(fixture.store.memory_bytes(), others as u64 * (DATA_BYTES + METADATA_BYTES));
+}
+
+/// The same by a client with a quota, as 10,000 others have one.
+fn cycle_among_quotas(operations: usize) {
+    let mut fixture = Fixture::new(64 << 20);
+    for _ in 0..10_000 {
+        fixture.client = fixture.store.handle_connect();
+        fixture.ask(&Request::SetOptions { name: b"", quota_bytes: 2000 });
+    }
+    cycles(&mut fixture, operations);
 }
 
 /// An object that arrives whole, and its end.
@@ -121,8 +137,13 @@ fn create_and_seal(operations: usize) {
 }
 
 /// A get before there is anything to get; the object comes, the get is answered, the object goes.
-fn get_that_waits(operations: usize) {
+/// The client has `others` waiting besides.
+fn get_that_waits(operations: usize, others: usize) {
     let mut fixture = Fixture::new(64 << 20);
+    for number in 0..others {
+        let ids = [object_id((1 << 20) + number)];
+        fixture.ask(&Request::Get { ids: &ids, timeout: GetTimeout::Never });
+    }
     let mut live = |number| {
         let id = object_id(number);
         let timeout = GetTimeout::Milliseconds(1000);

@@ -380,7 +380,7 @@ def test_low_limit_on_the_size_of_files(store, mounted, disk, place, limit):
 
 
 @pytest.mark.parametrize("place", ["memory", "disk"])
-@pytest.mark.parametrize("limit", [400, 500, 600])
+@pytest.mark.parametrize("limit", [110, 400, 500, 600])
 def test_higher_limit_on_the_size_of_files(store, disk, place, limit):
     """A smaller segment does as well."""
     flags = {"memory": [], "disk": ["-d", disk]}[place]

@@ -21,6 +21,8 @@ from pathlib import Path
 import pyarrow.plasma as plasma
 import pytest
 
+import wire
+
 SERVER = os.path.abspath(os.environ["PLASMA_STORE_SERVER"])
 PROGRAM = os.path.basename(SERVER)
 # Generous: nothing here measures speed.
@@ -991,6 +993,25 @@ def test_log_level_matters(serve, folder):
         server.end()
         lengths[level] = len(server.err())
     assert lengths["error"] < lengths["trace"]
+
+
+@pytest.mark.deviation("quiet log")
+def test_a_store_in_normal_use_logs_nothing(serve, folder):
+    """Clients come, are refused for want of room, evict, and go or die."""
+    server = serve(m=MILLION)
+    put(folder / "s", 1000)
+    for _ in range(3):
+        put(folder / "s", 600_000)
+        raw_connection(folder / "s").close()
+    client = wire.Client(str(folder / "s"))
+    assert client.try_create(wire.oid(1), 2 * MILLION).error == wire.FULL
+    client.create(wire.oid(2), 100)
+    client.send_get([wire.oid(3)], -1)
+    client.close()
+    put(folder / "s", 1000)
+    assert server.end() == 0
+    *_, start, end = server.err().splitlines()
+    assert "ready: " in start and "Signal received" in end
 
 
 @LONG_NAMES

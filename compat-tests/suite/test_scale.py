@@ -122,6 +122,40 @@ def test_100000_objects(store):
     assert client.list() == {}
 
 
+def test_a_large_object_for_many_small_ones(store):
+    """Tens of thousands of objects go, and others are served in between."""
+    server = store(20 * MB)
+    client, other = server.client(), server.client()
+    count = 100_000
+    ids = [b"small-object-" + number.to_bytes(7, "big") for number in range(count)]
+    for start in range(0, count, 5000):
+        assert client.batch(ids[start : start + 5000], [bytes(200)] * 5000) == wire.OK
+    client.send(wire.CREATE, wire.create_body(oid(1), 18 * MB))
+    other.sync()
+    reply = wire.CreateReply.parse(client.expect(wire.CREATE_REPLY))
+    assert reply.error == wire.OK
+    left = int(other.debug_values()["(global lru) num objects"])
+    assert 0 < left <= 2 * MB // 200
+    assert other.contains(ids[-1]) and not other.contains(ids[0])
+
+
+def test_a_client_that_leaves_many_objects(store):
+    server = store(20 * MB)
+    client, other = wire.Client(server.path), server.client()
+    ids = [b"unsealed-" + number.to_bytes(11, "big") for number in range(20_000)]
+    # The first one brings a descriptor, the others only replies.
+    client.create(oid(1), 8)
+    for start in range(0, len(ids), 100):
+        for object_id in ids[start : start + 100]:
+            client.send(wire.CREATE, wire.create_body(object_id, 8))
+        for _ in range(100):
+            client.expect(wire.CREATE_REPLY)
+    assert other.try_create(ids[-1], 8).error == wire.EXISTS
+    client.close()
+    wire.wait_until(lambda: other.list() == {}, "all are gone")
+    assert other.create_and_seal(ids[-1], b"again") == wire.OK
+
+
 def test_thousands_of_waiting_gets(store):
     server = store()
     reader, writer = server.client(), server.client()

@@ -16,6 +16,8 @@
 
 mod lru;
 
+use slab::Slab;
+
 use self::lru::{Lru, Node, QueueId};
 use crate::ids::{ClientId, Slot};
 
@@ -86,6 +88,16 @@ pub struct QuotaStep {
     pub evicted_bytes: u64,
     /// How many are evicted.
     pub evicted_objects: usize,
+    /// The bytes in the queue behind them, if more must leave than one step may take; else 0.
+    pub unplanned_bytes: u64,
+}
+
+impl QuotaStep {
+    /// Whether the new object fits into the quota after this step.
+    #[must_use]
+    pub fn is_last(&self) -> bool {
+        self.unplanned_bytes == 0
+    }
 }
 
 /// An object does not fit into its creator's quota.
@@ -98,9 +110,10 @@ pub struct Eviction {
     capacity_bytes: u64,
     nodes: Vec<Node>,
     global: Ledger,
-    /// Indexed by [`QueueId::Quota`]. Few clients ever reserve one, so looking for an owner is
-    /// cheap.
-    quotas: Vec<Option<Quota>>,
+    /// Indexed by [`QueueId::Quota`].
+    quotas: Slab<Quota>,
+    /// The index of a client's quota, by the index of the client.
+    quota_indices: Vec<Option<u32>>,
     pinned_bytes: u64,
     quota_objects: usize,
     quota_pinned_objects: usize,
@@ -118,7 +131,8 @@ impl Eviction {
             capacity_bytes,
             nodes: Vec::new(),
             global: Ledger::new(capacity_bytes),
-            quotas: Vec::new(),
+            quotas: Slab::new(),
+            quota_indices: Vec::new(),
             pinned_bytes: 0,
             quota_objects: 0,
             quota_pinned_objects: 0,
@@ -140,10 +154,12 @@ impl Eviction {
         }
         let ledger = Ledger::new(quota_bytes);
         let quota = Quota { owner: client, label: label.to_vec(), ledger };
-        match self.quotas.iter_mut().find(|entry| entry.is_none()) {
-            Some(entry) => *entry = Some(quota),
-            None => self.quotas.push(Some(quota)),
+        let index = u32::try_from(self.quotas.insert(quota)).expect("a client has one quota");
+        let place = client.index as usize;
+        if self.quota_indices.len() <= place {
+            self.quota_indices.resize(place + 1, None);
         }
+        self.quota_indices[place] = Some(index);
         true
     }
 
@@ -217,8 +233,8 @@ impl Eviction {
         self.enqueue(slot, queue);
     }
 
-    /// What must leave the client's own queue so that a new object fits into its quota. A client
-    /// without a quota need give up nothing.
+    /// What must leave the client's own queue so that a new object fits into its quota, or the
+    /// first `max_leaving` objects of that. A client without a quota need give up nothing.
     ///
     /// # Errors
     ///
@@ -228,6 +244,7 @@ impl Eviction {
         client: ClientId,
         size_bytes: u64,
         may_evict: bool,
+        max_leaving: usize,
     ) -> Result<QuotaStep, OverQuota> {
         let mut step = QuotaStep::default();
         let Some(index) = self.quota_of(client) else {
@@ -246,6 +263,10 @@ impl Eviction {
         let mut leaving_bytes = 0;
         for slot in ledger.lru.iter(&self.nodes) {
             if leaving_bytes >= excess_bytes {
+                break;
+            }
+            if step.leaving == max_leaving {
+                step.unplanned_bytes = used_bytes - leaving_bytes;
                 break;
             }
             let node = &self.nodes[slot.index()];
@@ -283,11 +304,17 @@ impl Eviction {
         }
     }
 
-    /// Takes objects from the old end of the shared queue until their bytes reach `target_bytes` or
-    /// the queue is empty, and adds them to `victims`. The policy has forgotten these then.
-    pub fn take_victims(&mut self, target_bytes: u64, victims: &mut Vec<Slot>) -> u64 {
+    /// Takes objects from the old end of the shared queue until their bytes reach `target_bytes`,
+    /// there are `max_victims` victims, or the queue is empty, and adds them to `victims`. The
+    /// policy has forgotten these then. Returns their bytes.
+    pub fn take_victims(
+        &mut self,
+        target_bytes: u64,
+        max_victims: usize,
+        victims: &mut Vec<Slot>,
+    ) -> u64 {
         let mut taken_bytes = 0;
-        while taken_bytes < target_bytes {
+        while taken_bytes < target_bytes && victims.len() < max_victims {
             let Some(size_bytes) = self.take_oldest(victims) else {
                 break;
             };
@@ -325,9 +352,9 @@ impl Eviction {
                 self.enqueue(slot, QueueId::Global);
             }
         }
-        let freed_bytes = self.quota(index).ledger.capacity_bytes;
-        self.global.capacity_bytes += freed_bytes;
-        self.quotas[index as usize] = None;
+        let quota = self.quotas.remove(index as usize);
+        self.global.capacity_bytes += quota.ledger.capacity_bytes;
+        self.quota_indices[client.index as usize] = None;
         self.evictable_objects() > before
     }
 
@@ -367,10 +394,11 @@ impl Eviction {
         self.global.stats(&[], self.capacity_bytes)
     }
 
-    /// The totals of each client's queue, in the order in which quotas were reserved.
+    /// The totals of the queue of each client with a quota.
     pub fn quota_stats(&self) -> impl Iterator<Item = QueueStats> {
-        let stats = |quota: &Quota| quota.ledger.stats(&quota.label, quota.ledger.capacity_bytes);
-        self.quotas.iter().flatten().map(stats)
+        self.quotas
+            .iter()
+            .map(|(_, Quota { label, ledger, .. })| ledger.stats(label, ledger.capacity_bytes))
     }
 
     /// Whether the object is pinned; `None` if the policy does not know it.
@@ -387,9 +415,10 @@ impl Eviction {
     /// If they do not.
     pub fn check_invariants(&self) {
         let mut queued = 0;
-        let ledgers = self.quotas.iter().enumerate().filter_map(|(index, quota)| {
+        let ledgers = self.quotas.iter().map(|(index, quota)| {
             let index = u32::try_from(index).expect("few clients have a quota");
-            quota.as_ref().map(|quota| (QueueId::Quota(index), &quota.ledger))
+            assert_eq!(self.quota_of(quota.owner), Some(index), "a quota is found by its owner");
+            (QueueId::Quota(index), &quota.ledger)
         });
         let mut capacity_bytes = 0;
         for (id, ledger) in std::iter::once((QueueId::Global, &self.global)).chain(ledgers) {
@@ -424,12 +453,12 @@ impl Eviction {
     }
 
     fn quota_of(&self, client: ClientId) -> Option<u32> {
-        let mine = |quota: &Option<Quota>| quota.as_ref().is_some_and(|q| q.owner == client);
-        self.quotas.iter().position(mine).and_then(|index| u32::try_from(index).ok())
+        let index = (*self.quota_indices.get(client.index as usize)?)?;
+        (self.quota(index).owner == client).then_some(index)
     }
 
     fn quota(&self, index: u32) -> &Quota {
-        self.quotas[index as usize].as_ref().expect("a queue in use has an owner")
+        &self.quotas[index as usize]
     }
 
     fn enqueue(&mut self, slot: Slot, queue: QueueId) {
@@ -459,15 +488,13 @@ impl Eviction {
 /// The queue of that name. A free function, so that the table of nodes can be borrowed beside it.
 fn ledger_mut<'a>(
     global: &'a mut Ledger,
-    quotas: &'a mut [Option<Quota>],
+    quotas: &'a mut Slab<Quota>,
     queue: QueueId,
 ) -> Option<&'a mut Ledger> {
     match queue {
         QueueId::None | QueueId::Unqueued => None,
         QueueId::Global => Some(global),
-        QueueId::Quota(index) => {
-            Some(&mut quotas[index as usize].as_mut().expect("a queue in use has an owner").ledger)
-        }
+        QueueId::Quota(index) => Some(&mut quotas[index as usize].ledger),
     }
 }
 
@@ -489,7 +516,7 @@ mod tests {
 
     fn victims(policy: &mut Eviction, target_bytes: u64) -> Vec<u32> {
         let mut slots = Vec::new();
-        policy.take_victims(target_bytes, &mut slots);
+        policy.take_victims(target_bytes, usize::MAX, &mut slots);
         policy.check_invariants();
         slots.into_iter().map(|slot| slot.0).collect()
     }
@@ -543,9 +570,12 @@ mod tests {
         assert!(policy.reserve_quota(ALICE, b"a", 100));
         fill(&mut policy, ALICE, 0, &[40, 40]);
         policy.pin(Slot(0));
-        assert_eq!(policy.plan_quota(ALICE, 101, true), Err(OverQuota));
-        assert_eq!(policy.plan_quota(ALICE, 30, false), Err(OverQuota));
-        let step = policy.plan_quota(ALICE, 70, true).unwrap();
+        assert_eq!(policy.plan_quota(ALICE, 101, true, 9), Err(OverQuota));
+        assert_eq!(policy.plan_quota(ALICE, 30, false, 9), Err(OverQuota));
+        let step = policy.plan_quota(ALICE, 70, true, 1).unwrap();
+        assert_eq!((step.evicted_bytes, step.unplanned_bytes), (0, 40), "one at a time");
+        let step = policy.plan_quota(ALICE, 70, true, 9).unwrap();
+        assert!(step.is_last());
         assert_eq!((step.evicted_bytes, step.evicted_objects), (40, 1));
         let mut out = Vec::new();
         policy.apply_quota(ALICE, step, &mut out);

@@ -13,7 +13,7 @@ use crate::sys::arena::{Arena, ArenaKind, Segment};
 
 /// A segment's range is this many times the capacity where that costs nothing, so that an object
 /// that fits the count finds a place in one piece. Fewer are tried if the system refuses, for
-/// instance because of a limit on file sizes.
+/// instance because of a limit on file sizes, and at last no more than the capacity.
 const RANGE_FACTORS: [u64; 3] = [4, 2, 1];
 
 /// Each object may waste up to this many bytes of the range, by alignment.
@@ -82,9 +82,11 @@ impl Host {
             });
         }
         let mut refusal = io::Error::from(io::ErrorKind::OutOfMemory);
-        for factor in RANGE_FACTORS {
-            let wanted_bytes = self.capacity_bytes.saturating_mul(factor);
-            let range_bytes = wanted_bytes.saturating_add(self.waste_bytes).max(least_bytes);
+        let roomy = RANGE_FACTORS.iter().map(|factor| {
+            self.capacity_bytes.saturating_mul(*factor).saturating_add(self.waste_bytes)
+        });
+        for wanted_bytes in roomy.chain([least_bytes]) {
+            let range_bytes = wanted_bytes.max(least_bytes);
             let Some(range_bytes) = range_bytes.checked_next_multiple_of(RANGE_UNIT_BYTES) else {
                 continue;
             };
@@ -190,5 +192,19 @@ pub(super) fn release(segment: &Segment, extent: Extent, clear: bool) {
     };
     if let Err(error) = result {
         log::warn!("cannot {what} {size_bytes} bytes: {error}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_no_more_segments_than_the_limit_says() {
+        let flags = ["plasma-store-server", "-s", "/sock", "-m", "10000", "--max-segments", "2"];
+        let config = config::parse(flags.map(Into::into).into_iter()).expect("the flags are good");
+        let mut host = Host::new(&config);
+        let added = [(); 4].map(|()| host.add_segment(1000).is_ok());
+        assert_eq!(added, [true, true, false, false]);
     }
 }

@@ -176,6 +176,9 @@ impl Server {
                 self.accept();
             }
             self.store.handle_timeout(self.clock.now);
+            if self.store.has_work() {
+                self.store.work(&mut self.host);
+            }
             self.apply_effects();
             for _ in 0..self.ready.len() {
                 let Some(index) = self.ready.pop_front() else {
@@ -188,7 +191,7 @@ impl Server {
 
     /// How long the poll may wait.
     fn wait_time(&self) -> Option<Duration> {
-        if !self.ready.is_empty() {
+        if !self.ready.is_empty() || self.store.has_work() {
             return Some(Duration::ZERO);
         }
         let deadline = match (self.store.next_deadline(), self.accepting.paused_until) {

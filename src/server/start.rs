@@ -151,6 +151,7 @@ fn new_store(config: &Config, host: &mut Host) -> Result<Store, StartError> {
         max_waiting_ids: config.limits.max_ids.saturating_mul(WAITING_REQUESTS),
         zero_on_free: config.zero_on_free,
         has_external_store: config.external_store.is_some(),
+        ..StoreConfig::default()
     };
     Ok(Store::new(store_config, host.push_segment(segment)))
 }
@@ -178,14 +179,20 @@ fn warn_of_space(config: &Config) {
             }
         }
         Backing::Memfd => {
-            if let Some(free_bytes) = available_memory_bytes()
-                && free_bytes < config.capacity_bytes
-            {
-                log::warn!(
-                    "the capacity of {} bytes is more than the {free_bytes} bytes of memory that \
-                     the machine has available",
-                    config.capacity_bytes
-                );
+            let sources = [
+                ("the machine has available", available_memory_bytes()),
+                ("its memory control group may use", group_limit_bytes(Path::new("/"))),
+            ];
+            for (whose, bytes) in sources {
+                if let Some(bytes) = bytes
+                    && bytes < config.capacity_bytes
+                {
+                    log::warn!(
+                        "the capacity of {} bytes is more than the {bytes} bytes of memory that \
+                         {whose}",
+                        config.capacity_bytes
+                    );
+                }
             }
         }
         Backing::HugeMemfd(_) | Backing::HugeDirectory(_) => {}
@@ -198,6 +205,27 @@ fn available_memory_bytes() -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kibibytes.checked_mul(1024)
+}
+
+/// What the control groups of this process let it use, whichever of their two versions counts
+/// memory. A group at its limit loses a process, which no create could be refused for: pages count
+/// for who touches them first.
+#[expect(clippy::disallowed_methods, reason = "this is where the kernel says it")]
+fn group_limit_bytes(root: &Path) -> Option<u64> {
+    let groups = fs::read_to_string(root.join("proc/self/cgroup")).ok()?;
+    let limits = groups.lines().filter_map(|line| {
+        let (controllers, group) = line.split_once(':')?.1.split_once(':')?;
+        let (folder, file) = match controllers {
+            "" => ("sys/fs/cgroup", "memory.max"),
+            "memory" => ("sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+            _ => return None,
+        };
+        let group = Path::new(group.trim_start_matches('/'));
+        // The groups around this one have limits too; in a container only the last part is there.
+        let limit = |folder: &Path| fs::read_to_string(folder.join(file)).ok()?.trim().parse().ok();
+        group.ancestors().filter_map(|group| limit(&root.join(folder).join(group))).min()
+    });
+    limits.min()
 }
 
 /// Many programs look for the server by its process name.
@@ -217,5 +245,32 @@ fn raise_descriptor_limit() {
         .and_then(|(_, most)| setrlimit(Resource::RLIMIT_NOFILE, most, most));
     if let Err(error) = raised {
         log::debug!("cannot raise the limit on descriptors: {error}");
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "files that the kernel would show")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_limit_of_all_groups_counts() {
+        let root = std::env::temp_dir().join(format!("plasma-groups-{}", std::process::id()));
+        let files = [
+            ("proc/self/cgroup", "0::/a/b\n9:cpu,cpuacct:/x\n4:memory:/c\n"),
+            ("sys/fs/cgroup/a/b/memory.max", "max\n"),
+            ("sys/fs/cgroup/a/memory.max", "5000\n"),
+            ("sys/fs/cgroup/memory/c/memory.limit_in_bytes", "7000\n"),
+        ];
+        for (path, text) in files {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        assert_eq!(group_limit_bytes(&root), Some(5000));
+        fs::remove_file(root.join("sys/fs/cgroup/a/memory.max")).unwrap();
+        assert_eq!(group_limit_bytes(&root), Some(7000));
+        fs::remove_dir_all(&root).unwrap();
+        assert_eq!(group_limit_bytes(&root), None);
     }
 }

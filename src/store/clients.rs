@@ -1,12 +1,14 @@
 //! What the store knows of each connection.
 
+use std::vec;
+
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
 use smallvec::SmallVec;
 
 use crate::ids::{ClientId, SegmentId, Slot};
 
-use super::waiters::GetId;
+use super::waiters::GetList;
 
 /// A set of slots. Slots are the server's own numbers, so the hash need not be defended, and a
 /// fixed one keeps the order of iteration, and with it every simulation, repeatable.
@@ -22,11 +24,32 @@ pub(super) struct Client {
     /// The segments the descriptors of which it was sent.
     pub(super) segments: SmallVec<[SegmentId; 2]>,
     /// Its gets that wait.
-    pub(super) gets: SmallVec<[GetId; 1]>,
+    pub(super) gets: GetList,
     /// The ids that these name, repetitions included.
     pub(super) waiting_ids: usize,
+    /// What its request to evict that is under way has evicted so far.
+    pub(super) evicted_bytes: u64,
     /// It is told of seals and deletions.
     pub(super) subscribed: bool,
+}
+
+/// What a client that is gone has left behind.
+#[derive(Debug)]
+pub(super) struct Departed {
+    pub(super) id: ClientId,
+    /// The unsealed objects that it created. They are to vanish.
+    pub(super) creating: vec::IntoIter<Slot>,
+    /// The other objects that it held. They are to be released.
+    pub(super) holds: vec::IntoIter<Slot>,
+}
+
+impl Departed {
+    pub(super) fn new(id: ClientId, client: &Client) -> Self {
+        let creating: Vec<Slot> = client.creating.iter().copied().collect();
+        let sealed = |slot: &&Slot| !client.creating.contains(*slot);
+        let holds: Vec<Slot> = client.holds.iter().filter(sealed).copied().collect();
+        Self { id, creating: creating.into_iter(), holds: holds.into_iter() }
+    }
 }
 
 /// All connections.
@@ -54,8 +77,9 @@ impl Clients {
             holds: Slots::default(),
             creating: Slots::default(),
             segments: SmallVec::new(),
-            gets: SmallVec::new(),
+            gets: GetList::new(),
             waiting_ids: 0,
+            evicted_bytes: 0,
             subscribed: false,
         });
         ClientId { index, generation: slot.generation }

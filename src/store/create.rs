@@ -37,6 +37,7 @@ impl Store {
             Ok(place) => place,
             Err(NoRoom::Never) => return refuse(self, Status::OutOfMemory),
             Err(NoRoom::Later) => return self.await_room(client),
+            Err(NoRoom::Unfinished) => return self.go_on_later(client),
         };
         let slot =
             self.insert_created(now, client, id, data_bytes, metadata_bytes, place.allocation);
@@ -77,6 +78,7 @@ impl Store {
                     }
                     return match refusal {
                         Refusal::Later => self.await_room(client),
+                        Refusal::Unfinished => self.go_on_later(client),
                         Refusal::Status(status) => {
                             self.reply(client, whole.reply(status));
                             Progress::Done
@@ -239,6 +241,8 @@ impl Whole {
 enum Refusal {
     /// Try again when there is room.
     Later,
+    /// Try again when the others have had their turn.
+    Unfinished,
     /// Tell the client.
     Status(Status),
 }
@@ -248,6 +252,7 @@ impl From<NoRoom> for Refusal {
         match no_room {
             NoRoom::Never => Self::Status(Status::OutOfMemory),
             NoRoom::Later => Self::Later,
+            NoRoom::Unfinished => Self::Unfinished,
         }
     }
 }

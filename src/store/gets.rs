@@ -45,14 +45,13 @@ impl Store {
             return self.effects.push_back(Effect::Close { client: client_id, violation });
         }
         client.waiting_ids = waiting_ids;
-        let get_id = self.waiters.insert(client_id, ids);
-        client.gets.push(get_id);
+        let get_id = self.waiters.insert(client_id, ids, &mut client.gets);
         let mut to_restore: SmallVec<[Slot; 4]> = SmallVec::new();
         for id in ids {
             let slot = self.table.find(id);
             match slot.map(|slot| self.table[slot].state) {
                 Some(State::Sealed | State::Spilling(_)) => continue,
-                Some(State::Spilled(_) | State::Restoring(_, RestorePhase::Starved)) => {
+                Some(State::Spilled(_) | State::Restoring(_, RestorePhase::Starved(_))) => {
                     if self.waiters.add_lacking(get_id, *id, true) {
                         to_restore.extend(slot);
                     }
@@ -92,7 +91,7 @@ impl Store {
         }
         let get = self.waiters.remove(get_id);
         if let Some(client) = self.clients.get_mut(get.client) {
-            client.gets.retain(|other| *other != get_id);
+            self.waiters.unlist(&get, &mut client.gets);
             client.waiting_ids -= get.ids.len();
         }
         self.reply_get(get.client, &get.ids);

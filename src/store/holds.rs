@@ -83,7 +83,7 @@ impl Store {
         let entry = &mut self.table[slot];
         let status = match entry.state {
             State::Unsealed { .. } => Status::ObjectNotSealed,
-            State::Restoring(_, RestorePhase::Starved) => Status::Ok,
+            State::Restoring(_, RestorePhase::Starved(_)) => Status::Ok,
             State::Restoring(..) => Status::ObjectInUse,
             _ if entry.holders > 0 => Status::ObjectInUse,
             _ => Status::Ok,
@@ -117,9 +117,9 @@ impl Store {
             }
             // Its bytes were counted as leaving when it was last released.
             State::Spilling(transfer) => self.transfers.orphan(transfer),
-            State::Spilled(number) | State::Restoring(number, RestorePhase::Starved) => {
-                if !matches!(entry.state, State::Spilled(_)) {
-                    self.starved.retain(|other| *other != slot);
+            State::Spilled(number) | State::Restoring(number, RestorePhase::Starved(_)) => {
+                if let State::Restoring(_, RestorePhase::Starved(turn)) = entry.state {
+                    self.starved.remove(&turn);
                 }
                 let key = ExternalKey { id: entry.id, number };
                 self.effects.push_back(Effect::Forget(key));

@@ -1,6 +1,7 @@
 //! What must hold between any two events.
 
 use super::Store;
+use super::clients::Departed;
 use super::room::RoomWaiter;
 use super::table::{Entry, RestorePhase, State};
 use crate::ids::Slot;
@@ -22,7 +23,7 @@ impl Store {
         self.check_holds();
         self.check_gets();
         let is_starved =
-            |entry: &Entry| matches!(entry.state, State::Restoring(_, RestorePhase::Starved));
+            |entry: &Entry| matches!(entry.state, State::Restoring(_, RestorePhase::Starved(_)));
         let starved = self.table.iter().filter(|(_, entry)| is_starved(entry));
         assert_eq!(self.starved.len(), starved.count(), "each is listed once");
     }
@@ -67,8 +68,14 @@ impl Store {
         let pinned = self.eviction.is_pinned(slot);
         match entry.state {
             State::Unsealed { creator, reserving } => {
-                let creator = self.clients.get(creator).expect("its creator is connected");
-                assert!(creator.creating.contains(&slot));
+                let is_left = |departed: &Departed| {
+                    departed.id == creator && departed.creating.as_slice().contains(&slot)
+                };
+                let is_known = match self.clients.get(creator) {
+                    Some(creator) => creator.creating.contains(&slot),
+                    None => self.departed.iter().any(is_left),
+                };
+                assert!(is_known, "its creator is connected, or left it behind");
                 assert_eq!(pinned, Some(true), "what is unsealed is never evicted");
                 assert!(entry.holders <= 1);
                 if let Some(transfer) = reserving {
@@ -86,7 +93,7 @@ impl Store {
                 let known = match phase {
                     RestorePhase::Copying(transfer) => self.transfers.slot(transfer) == Some(slot),
                     RestorePhase::Queued => self.room_queue.contains(&RoomWaiter::Restore(slot)),
-                    RestorePhase::Starved => self.starved.contains(&slot),
+                    RestorePhase::Starved(turn) => self.starved.get(&turn) == Some(&slot),
                 };
                 assert!(known, "{entry:?} is on its way back");
             }
@@ -113,16 +120,22 @@ impl Store {
                 assert_eq!(creator, Some(id), "what a client creates is its own");
             }
         }
+        for slot in self.departed.iter().flat_map(|departed| departed.holds.as_slice()) {
+            *holders.entry(*slot).or_default() += 1;
+        }
         for (slot, entry) in self.table.iter() {
-            assert_eq!(entry.holders, holders.get(&slot).copied().unwrap_or(0), "holders");
+            if entry.creator().is_none_or(|creator| self.clients.get(creator).is_some()) {
+                assert_eq!(entry.holders, holders.get(&slot).copied().unwrap_or(0), "holders");
+            }
         }
     }
 
     fn check_gets(&self) {
         let mut owned = 0;
         for (id, client) in self.clients.iter() {
-            for get in &client.gets {
-                assert_eq!(self.waiters.get(*get).client, id, "a get knows its client");
+            for (place, get_id) in client.gets.iter().enumerate() {
+                let get = self.waiters.get(*get_id);
+                assert_eq!((get.client, get.place_in_list), (id, place), "a get knows its client");
                 owned += 1;
             }
         }

@@ -19,10 +19,12 @@ mod holds;
 mod invariants;
 mod room;
 mod table;
+#[cfg(test)]
+mod tests;
 mod transfer;
 mod waiters;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use smallvec::SmallVec;
@@ -30,7 +32,7 @@ use smallvec::SmallVec;
 pub use self::backing::{Backing, Reservation, TestBacking, Unavailable};
 pub use self::effect::{Effect, TransferId};
 
-use self::clients::Clients;
+use self::clients::{Clients, Departed};
 use self::create::Whole;
 use self::holds::Told;
 use self::room::RoomWaiter;
@@ -55,6 +57,8 @@ pub struct StoreConfig {
     pub max_gets: usize,
     /// How many ids these may name together.
     pub max_waiting_ids: usize,
+    /// How many objects one event may evict or release before the others have their turn.
+    pub max_victims: usize,
     /// Whether memory is cleared before it is used again.
     pub zero_on_free: bool,
     /// Whether there is an external store: evicted objects go there instead of being lost.
@@ -69,6 +73,7 @@ impl Default for StoreConfig {
             max_objects: 1 << 20,
             max_gets: 10_000,
             max_waiting_ids: 1_000_000,
+            max_victims: 1024,
             zero_on_free: false,
             has_external_store: false,
         }
@@ -124,8 +129,12 @@ pub struct Store {
     releasing_bytes: u64,
     /// Who goes on when room was made.
     room_queue: VecDeque<RoomWaiter>,
-    /// Objects in [`RestorePhase::Starved`].
-    starved: VecDeque<Slot>,
+    /// Objects in [`table::RestorePhase::Starved`], by their turn.
+    starved: BTreeMap<u64, Slot>,
+    /// The turn of the next of these.
+    next_turn: u64,
+    /// Clients that are gone, some objects of which do not know it yet.
+    departed: VecDeque<Departed>,
     /// Something may fit now that did not before.
     room_changed: bool,
     /// The last copy to the external store failed.
@@ -156,7 +165,9 @@ impl Store {
             leaving_bytes: 0,
             releasing_bytes: 0,
             room_queue: VecDeque::new(),
-            starved: VecDeque::new(),
+            starved: BTreeMap::new(),
+            next_turn: 0,
+            departed: VecDeque::new(),
             room_changed: false,
             spilling_fails: false,
             retrying: false,
@@ -195,16 +206,37 @@ impl Store {
             return;
         };
         self.room_changed |= self.eviction.remove_client(id);
-        for slot in client.creating {
-            self.remove_object(slot, Told::Nobody);
+        for get in &client.gets {
+            self.waiters.remove(*get);
         }
-        for get in client.gets {
-            self.waiters.remove(get);
-        }
-        for slot in client.holds {
-            // What it was creating is gone already.
-            if self.table.get(slot).is_some() {
+        self.departed.push_back(Departed::new(id, &client));
+        self.work(backing);
+    }
+
+    /// Whether [`Store::work`] has something to do.
+    #[must_use]
+    pub fn has_work(&self) -> bool {
+        !self.departed.is_empty()
+    }
+
+    /// Goes on with what no event may do at once, for a bounded time.
+    pub fn work(&mut self, backing: &mut impl Backing) {
+        let mut left = self.config.max_victims;
+        while let Some(departed) = self.departed.front_mut() {
+            let id = departed.id;
+            if left == 0 {
+                break;
+            }
+            left -= 1;
+            if let Some(slot) = departed.creating.next() {
+                // It may be gone by itself, if no memory was to be had for it.
+                if self.table.get(slot).and_then(Entry::creator) == Some(id) {
+                    self.remove_object(slot, Told::Nobody);
+                }
+            } else if let Some(slot) = departed.holds.next() {
                 self.drop_hold(slot);
+            } else {
+                self.departed.pop_front();
             }
         }
         self.settle(backing);

@@ -14,6 +14,8 @@ pub(super) enum NoRoom {
     Never,
     /// There will be when objects that are leaving memory have left.
     Later,
+    /// So many objects have to go that the others have their turn before all have gone.
+    Unfinished,
 }
 
 /// Who goes on when room was made.
@@ -74,12 +76,15 @@ impl Store {
         if size_bytes > capacity_bytes {
             return Err(NoRoom::Never);
         }
+        let max_victims = self.config.max_victims;
         let step = match creator {
-            Some(client) => self.eviction.plan_quota(client, size_bytes, may_evict),
+            Some(client) => self.eviction.plan_quota(client, size_bytes, may_evict, max_victims),
             None => Ok(QuotaStep::default()),
         };
         let step = step.map_err(|OverQuota| NoRoom::Never)?;
-        let leaving_bytes = self.leaving_bytes + step.evicted_bytes;
+        // What was not planned may be evicted or pinned, so this may hope for too much, and the
+        // create be refused when some of its own client's objects have gone.
+        let leaving_bytes = self.leaving_bytes + step.evicted_bytes + step.unplanned_bytes;
         let lacking_bytes =
             (self.memory_bytes + size_bytes).saturating_sub(leaving_bytes + capacity_bytes);
         let evictable_bytes = if may_evict { self.eviction.evictable_bytes() } else { 0 };
@@ -90,7 +95,7 @@ impl Store {
         let new_objects = usize::from(creator.is_some());
         let mut lacking_objects =
             (self.table.len() + new_objects).saturating_sub(self.config.max_objects);
-        if lacking_objects > 0 {
+        if lacking_objects > 0 && step.is_last() {
             let evictable_objects = self.eviction.evictable_objects() + step.evicted_objects;
             if !may_evict || self.config.has_external_store || evictable_objects < lacking_objects {
                 return Err(NoRoom::Never);
@@ -100,13 +105,17 @@ impl Store {
         if let Some(client) = creator {
             self.eviction.apply_quota(client, step, &mut victims);
         }
-        if lacking_bytes > 0 {
+        let mut is_unfinished = !step.is_last();
+        if lacking_bytes > 0 && step.is_last() {
             let target_bytes = lacking_bytes.max(capacity_bytes / Eviction::ROUND_DIVISOR);
-            self.eviction.take_victims(target_bytes, &mut victims);
+            let taken_bytes = self.eviction.take_victims(target_bytes, max_victims, &mut victims);
+            is_unfinished = taken_bytes < lacking_bytes;
         }
         lacking_objects = lacking_objects.saturating_sub(victims.len());
-        for _ in 0..lacking_objects {
-            self.eviction.take_oldest(&mut victims);
+        if step.is_last() {
+            for _ in 0..lacking_objects {
+                self.eviction.take_oldest(&mut victims);
+            }
         }
         if !victims.is_empty() {
             log::debug!(
@@ -116,6 +125,9 @@ impl Store {
             );
         }
         self.evict(victims);
+        if is_unfinished {
+            return Err(NoRoom::Unfinished);
+        }
         let fits = self.memory_bytes + size_bytes <= capacity_bytes;
         if fits { Ok(()) } else { Err(self.later_or_never()) }
     }
@@ -127,8 +139,14 @@ impl Store {
         }
         let mut victims = std::mem::take(&mut self.victims);
         let round_bytes = self.config.capacity_bytes / Eviction::ROUND_DIVISOR;
-        self.eviction.take_victims(size_bytes.max(round_bytes), &mut victims);
+        let target_bytes = size_bytes.max(round_bytes);
+        let max_victims = self.config.max_victims;
+        let taken_bytes = self.eviction.take_victims(target_bytes, max_victims, &mut victims);
+        let is_round = taken_bytes >= target_bytes || self.eviction.evictable_objects() == 0;
         self.evict(victims);
+        if !is_round {
+            return Err(NoRoom::Unfinished);
+        }
         if self.config.has_external_store { Err(self.later_or_never()) } else { Ok(()) }
     }
 
@@ -145,18 +163,38 @@ impl Store {
         Progress::Retry
     }
 
+    /// The client's request is handed in again when the others have had their turn.
+    pub(super) fn go_on_later(&mut self, client_id: ClientId) -> Progress {
+        self.effects.push_back(Effect::Resume(client_id));
+        Progress::Retry
+    }
+
     /// Evicts from the shared queue on request, without rounding up.
-    pub(super) fn evict_on_request(&mut self, client: ClientId, bytes: u64) -> Progress {
+    pub(super) fn evict_on_request(&mut self, client_id: ClientId, bytes: u64) -> Progress {
         let mut victims = std::mem::take(&mut self.victims);
-        let bytes = self.eviction.take_victims(bytes, &mut victims);
-        if self.config.has_external_store && !victims.is_empty() {
-            self.evict_to_external(client, &victims);
-            victims.clear();
-            self.victims = victims;
-            return Progress::Pause;
+        if self.config.has_external_store {
+            self.eviction.take_victims(bytes, usize::MAX, &mut victims);
+            if !victims.is_empty() {
+                self.evict_to_external(client_id, &victims);
+                victims.clear();
+                self.victims = victims;
+                return Progress::Pause;
+            }
+        }
+        let Some(client) = self.clients.get_mut(client_id) else { return Progress::Done };
+        let max_victims = self.config.max_victims;
+        let left_bytes = bytes.saturating_sub(client.evicted_bytes);
+        client.evicted_bytes += self.eviction.take_victims(left_bytes, max_victims, &mut victims);
+        let is_done = client.evicted_bytes >= bytes || self.eviction.evictable_objects() == 0;
+        let evicted_bytes = client.evicted_bytes;
+        if is_done {
+            client.evicted_bytes = 0;
         }
         self.evict(victims);
-        self.reply(client, Reply::Evict { bytes });
+        if !is_done {
+            return self.go_on_later(client_id);
+        }
+        self.reply(client_id, Reply::Evict { bytes: evicted_bytes });
         Progress::Done
     }
 

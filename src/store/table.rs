@@ -60,7 +60,8 @@ pub(super) enum RestorePhase {
     /// It will be, as soon as objects that are leaving memory have left.
     Queued,
     /// There is no room. Gets wait for it as for an object that does not exist, until there is.
-    Starved,
+    /// With its turn among those that are in this phase.
+    Starved(u64),
 }
 
 impl Entry {
@@ -115,11 +116,6 @@ impl Table {
     /// The object in a slot that may be vacant.
     pub(super) fn get(&self, slot: Slot) -> Option<&Entry> {
         self.entries.get(slot.index())?.as_ref()
-    }
-
-    /// See [`Table::get`].
-    pub(super) fn get_mut(&mut self, slot: Slot) -> Option<&mut Entry> {
-        self.entries.get_mut(slot.index())?.as_mut()
     }
 
     pub(super) fn find(&self, id: &ObjectId) -> Option<Slot> {

@@ -13,8 +13,8 @@ use crate::allocator::Allocation;
 use crate::ids::{ClientId, ExternalKey, Slot};
 use crate::protocol::message::{Reply, Status};
 
-/// How many starved objects are tried again when there may be room. Bounds what one release costs;
-/// there is another one soon.
+/// How many of those that found no room are tried again when there may be some. Bounds what one
+/// release or one transfer costs; there is another one soon.
 const MAX_RETRIES: usize = 16;
 
 /// Something under way.
@@ -72,6 +72,11 @@ impl Transfers {
     /// The object of the transfer is gone.
     pub(super) fn orphan(&mut self, id: TransferId) {
         self.transfers[id.0].slot = None;
+    }
+
+    /// Whether nothing is under way.
+    fn is_empty(&self) -> bool {
+        self.transfers.is_empty()
     }
 
     /// Those whose objects are gone.
@@ -215,11 +220,11 @@ impl Store {
         let Some(entry) = self.table.get(slot) else {
             return;
         };
-        let (number, was_starved) = match entry.state {
+        let (number, turn) = match entry.state {
             State::Spilled(number) | State::Restoring(number, RestorePhase::Queued) => {
-                (number, false)
+                (number, None)
             }
-            State::Restoring(number, RestorePhase::Starved) => (number, true),
+            State::Restoring(number, RestorePhase::Starved(turn)) => (number, Some(turn)),
             _ => return,
         };
         let (id, size_bytes) = (entry.id, entry.size_bytes());
@@ -233,24 +238,30 @@ impl Store {
                 self.effects.push_back(Effect::Restore { transfer, key, allocation });
                 RestorePhase::Copying(transfer)
             }
-            Err(NoRoom::Later) => {
+            // Others are on their way out for it.
+            Err(NoRoom::Later | NoRoom::Unfinished) => {
                 self.room_queue.push_back(RoomWaiter::Restore(slot));
                 RestorePhase::Queued
             }
             Err(NoRoom::Never) => {
-                // It is listed only once, however often somebody asks for it.
-                if !was_starved {
-                    self.starved.push_back(slot);
-                }
-                RestorePhase::Starved
+                // It keeps its turn, however often somebody asks for it.
+                let turn = turn.unwrap_or_else(|| {
+                    self.next_turn += 1;
+                    self.starved.insert(self.next_turn, slot);
+                    self.next_turn
+                });
+                RestorePhase::Starved(turn)
             }
         };
-        if was_starved && phase != RestorePhase::Starved {
-            self.starved.retain(|other| *other != slot);
+        let is_starved = matches!(phase, RestorePhase::Starved(_));
+        if let Some(turn) = turn
+            && !is_starved
+        {
+            self.starved.remove(&turn);
         }
         self.table[slot].state = State::Restoring(number, phase);
-        self.set_restoring(slot, phase != RestorePhase::Starved);
-        if phase == RestorePhase::Starved {
+        self.set_restoring(slot, !is_starved);
+        if is_starved {
             self.delete_if_pending(slot);
         }
     }
@@ -306,9 +317,13 @@ impl Store {
         self.wake_room_queue(backing);
     }
 
-    /// A transfer has ended: whoever waits for room tries again.
+    /// A transfer has ended: those who have waited for room longest try again. The others do when
+    /// the next one ends, and all do when none is left.
     fn wake_room_queue(&mut self, backing: &mut impl Backing) {
-        for _ in 0..self.room_queue.len() {
+        for count in 0..self.room_queue.len() {
+            if count >= MAX_RETRIES && !self.transfers.is_empty() {
+                break;
+            }
             match self.room_queue.pop_front() {
                 Some(RoomWaiter::Client(client)) => self.effects.push_back(Effect::Resume(client)),
                 Some(RoomWaiter::Restore(slot)) => {
@@ -325,9 +340,9 @@ impl Store {
     /// more. Those that are still out of luck have their next try after the others.
     pub(super) fn retry_starved(&mut self, backing: &mut impl Backing) {
         for _ in 0..self.starved.len().min(MAX_RETRIES) {
-            let Some(slot) = self.starved.pop_front() else { return };
-            let Some(entry) = self.table.get_mut(slot) else { continue };
-            let State::Restoring(number, RestorePhase::Starved) = entry.state else { continue };
+            let Some((_, slot)) = self.starved.pop_first() else { return };
+            let entry = &mut self.table[slot];
+            let State::Restoring(number, RestorePhase::Starved(_)) = entry.state else { continue };
             entry.state = State::Spilled(number);
             if self.waiters.is_awaited(&entry.id) {
                 self.retrying = true;

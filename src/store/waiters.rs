@@ -21,6 +21,9 @@ const NONE: usize = usize::MAX;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct GetId(usize);
 
+/// The gets of one client that wait.
+pub(super) type GetList = SmallVec<[GetId; 1]>;
+
 /// A get that waits.
 #[derive(Debug)]
 pub(super) struct Get {
@@ -38,6 +41,8 @@ pub(super) struct Get {
     pub(super) lacking: usize,
     /// How many of them wait for an object on its way back from the external store.
     pub(super) restoring: usize,
+    /// Where it stands in its client's list, so that it leaves that at once however long that is.
+    pub(super) place_in_list: usize,
 }
 
 impl Get {
@@ -75,8 +80,13 @@ pub(super) struct Waiters {
 }
 
 impl Waiters {
-    /// Registers a get that lacks nothing yet.
-    pub(super) fn insert(&mut self, client: ClientId, ids: &[ObjectId]) -> GetId {
+    /// Registers a get that lacks nothing yet, and appends it to its client's list.
+    pub(super) fn insert(
+        &mut self,
+        client: ClientId,
+        ids: &[ObjectId],
+        list: &mut GetList,
+    ) -> GetId {
         let get = Get {
             client,
             ids: SmallVec::from_slice(ids),
@@ -85,8 +95,19 @@ impl Waiters {
             first_link: NONE,
             lacking: 0,
             restoring: 0,
+            place_in_list: list.len(),
         };
-        GetId(self.gets.insert(get))
+        let get_id = GetId(self.gets.insert(get));
+        list.push(get_id);
+        get_id
+    }
+
+    /// Takes a get that was removed out of its client's list. The order of the list means nothing.
+    pub(super) fn unlist(&mut self, removed: &Get, list: &mut GetList) {
+        list.swap_remove(removed.place_in_list);
+        if let Some(moved) = list.get(removed.place_in_list) {
+            self.gets[moved.0].place_in_list = removed.place_in_list;
+        }
     }
 
     /// Notes that the get lacks an object, unless that is known already: a get may repeat an id.
