@@ -86,6 +86,50 @@ impl fmt::Display for ClientId {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SegmentId(pub i32);
 
+impl SegmentId {
+    /// Stands where there is no segment: for objects in the memory of a device.
+    pub const NONE: Self = Self(-1);
+}
+
+/// Which memory an object lives in: 0 for the host's, k for that of CUDA device k-1.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct DeviceNum(pub u16);
+
+impl DeviceNum {
+    /// Host memory.
+    pub const HOST: Self = Self(0);
+
+    /// The number as an index into a vector.
+    #[must_use]
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+
+    /// The CUDA device; `None` for host memory.
+    #[must_use]
+    pub fn ordinal(self) -> Option<usize> {
+        self.index().checked_sub(1)
+    }
+}
+
+/// Memory of a device that other processes can open.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DeviceBlock {
+    /// The device.
+    pub device: DeviceNum,
+    /// Where it is in the device's memory. Names the block for as long as it is allocated.
+    pub address: u64,
+    /// How long it is: what was asked for, rounded up.
+    pub size_bytes: u64,
+    /// By which other processes open it.
+    pub handle: [u8; Self::HANDLE_BYTES],
+}
+
+impl DeviceBlock {
+    /// The length of a handle. Fixed by CUDA.
+    pub const HANDLE_BYTES: usize = 64;
+}
+
 /// A stretch of bytes in a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Extent {

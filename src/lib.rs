@@ -11,6 +11,8 @@
 
 pub mod allocator;
 pub mod config;
+#[cfg(feature = "server")]
+pub mod device;
 pub mod eviction;
 pub mod external;
 mod format_g;

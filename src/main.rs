@@ -3,11 +3,18 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+use plasma_store::config::Command;
+use plasma_store::device::doctor;
 use plasma_store::{config, logging, server};
 
 fn main() -> ExitCode {
     let config = match config::parse(std::env::args_os()) {
-        Ok(config) => config,
+        Ok(Command::Serve(config)) => config,
+        Ok(Command::CudaDoctor) => return status(doctor::run(&mut std::io::stdout())),
+        Ok(Command::CudaDoctorPeer(ordinal)) => {
+            let (input, output) = (&mut std::io::stdin(), &mut std::io::stdout());
+            return status(doctor::run_peer(ordinal, input, output));
+        }
         Err(exit) => {
             // If even this cannot be written, the status still tells.
             let _ = std::io::stdout().write_all(exit.stdout.as_bytes());
@@ -28,4 +35,8 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn status(all_well: bool) -> ExitCode {
+    if all_well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -2,10 +2,10 @@
 
 use std::hint::black_box;
 
-use plasma_store::ids::{ObjectId, SegmentId};
+use plasma_store::ids::{DeviceNum, ObjectId, SegmentId};
 use plasma_store::protocol::encode::Encoder;
 use plasma_store::protocol::message::{
-    GetReply, Notice, ObjectInfo, Place, Reply, SegmentInfo, Status,
+    Access, GetReply, Notice, ObjectInfo, Place, Reply, SegmentInfo, Status,
 };
 
 use crate::{Bench, counted, object_id, object_ids};
@@ -17,7 +17,7 @@ pub(crate) const BENCHES: &[Bench] = &[
     }),
     bench("encode/create", |n| {
         let id = object_id(0);
-        let outcome = Ok((PLACE, SEGMENT));
+        let outcome = Ok((PLACE, Access::Segment(SEGMENT)));
         reply(n, &Reply::Create { id, outcome });
     }),
     bench("encode/create_refused", |n| {
@@ -67,8 +67,13 @@ pub(crate) const BENCHES: &[Bench] = &[
     }),
 ];
 
-const PLACE: Place =
-    Place { segment: SegmentId(1), offset_bytes: 4096, data_bytes: 1000, metadata_bytes: 10 };
+const PLACE: Place = Place {
+    segment: SegmentId(1),
+    device: DeviceNum::HOST,
+    offset_bytes: 4096,
+    data_bytes: 1000,
+    metadata_bytes: 10,
+};
 
 const SEGMENT: SegmentInfo = SegmentInfo { segment: SegmentId(1), range_bytes: 1 << 30 };
 
@@ -80,6 +85,7 @@ fn get(ids: &[ObjectId]) -> Reply {
     Reply::Get(GetReply {
         objects: ids.iter().map(|id| (*id, Some(PLACE))).collect(),
         segments: [SEGMENT].into_iter().collect(),
+        handles: None,
     })
 }
 

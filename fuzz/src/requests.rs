@@ -107,6 +107,7 @@ impl World {
             max_waiting_ids: MAX_WAITING_IDS,
             zero_on_free,
             has_external_store: false,
+            ..StoreConfig::default()
         };
         let mut store = Store::new(config, segment);
         let clients = std::array::from_fn(|_| store.handle_connect());

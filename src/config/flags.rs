@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use log::LevelFilter;
 
-use super::{Access, HugePageSize, Limits};
+use super::{Access, Amount, Cuda, CudaDevices, HugePageSize, Limits};
 
 // ---- the flags ----
 
@@ -30,6 +30,14 @@ enum Target {
     AllowGid,
     ZeroOnFree,
     Sandbox,
+    CudaDevices,
+    CudaMemory,
+    CudaCache,
+    CudaHostMemory,
+    CudaEvict,
+    CudaPackSmall,
+    CudaDoctor,
+    CudaDoctorPeer,
     Help,
     Version,
 }
@@ -94,6 +102,14 @@ enum Kind {
     Mode,
     /// Numbers of users or groups, separated by commas; the value is required.
     Numbers,
+    /// A number of bytes, with or without a unit, from 0 up; the value is required.
+    SizeOrNone,
+    /// Amounts of memory, separated by commas, with or without a device's number.
+    DeviceMemory,
+    /// Where evicted objects of a device go; the value is required.
+    Evict,
+    /// A number of a device. For the program itself: it is not shown.
+    Hidden,
 }
 
 impl Kind {
@@ -108,6 +124,10 @@ impl Kind {
             Self::Size => "size",
             Self::Mode => "file mode",
             Self::Numbers => "number list",
+            Self::SizeOrNone => "size",
+            Self::DeviceMemory => "device memory",
+            Self::Evict => "eviction",
+            Self::Hidden => "number",
         }
     }
 
@@ -130,7 +150,7 @@ pub(super) struct Flag {
 }
 
 /// All flags, in the order of the help text. The parser has no other source.
-pub(super) const FLAGS: [Flag; 26] = [
+pub(super) const FLAGS: [Flag; 34] = [
     Flag {
         target: Target::Socket,
         kind: Kind::Text,
@@ -310,6 +330,68 @@ pub(super) const FLAGS: [Flag; 26] = [
         help: "segments of shared memory (default 64)",
     },
     Flag {
+        target: Target::CudaDevices,
+        kind: Kind::Text,
+        names: &["cuda-devices"],
+        value: " LIST",
+        help: "GPUs to serve, by number or UUID, separated by commas; all (the default) or none",
+    },
+    Flag {
+        target: Target::CudaMemory,
+        kind: Kind::DeviceMemory,
+        names: &["cuda-memory"],
+        value: " [N=]SIZE,...",
+        help: "memory that objects may take up on GPU N, or on each, as a size or in percent: \
+               0=8GiB,1=50% (default 80%)",
+    },
+    Flag {
+        target: Target::CudaCache,
+        kind: Kind::SizeOrNone,
+        names: &["cuda-cache"],
+        value: " SIZE",
+        help: "memory of each GPU that is kept for objects to come when others have gone (default \
+               a quarter of --cuda-memory)",
+    },
+    Flag {
+        target: Target::CudaEvict,
+        kind: Kind::Evict,
+        names: &["cuda-evict"],
+        value: " WHERE",
+        help: "what becomes of objects that a GPU has no room for: host (the default) copies them \
+               to host memory, and from there to the external store if there is one, until they \
+               are wanted again; delete deletes them",
+    },
+    Flag {
+        target: Target::CudaHostMemory,
+        kind: Kind::SizeOrNone,
+        names: &["cuda-host-memory"],
+        value: " SIZE",
+        help: "host memory for such copies, beside the capacity; beyond it the oldest copies go \
+               (default as much as the capacity)",
+    },
+    Flag {
+        target: Target::CudaPackSmall,
+        kind: Kind::Switch,
+        names: &["cuda-pack-small"],
+        value: "",
+        help: "let small GPU objects share 2MiB of memory; whoever opens one of them can then \
+               reach the others",
+    },
+    Flag {
+        target: Target::CudaDoctor,
+        kind: Kind::Switch,
+        names: &["cuda-doctor"],
+        value: "",
+        help: "find out step by step whether GPU objects can work here, and end",
+    },
+    Flag {
+        target: Target::CudaDoctorPeer,
+        kind: Kind::Hidden,
+        names: &["cuda-doctor-peer"],
+        value: " N",
+        help: "be the second process of --cuda-doctor",
+    },
+    Flag {
         target: Target::Help,
         kind: Kind::Switch,
         names: &["help", "helpshort", "helpfull"],
@@ -337,6 +419,9 @@ pub(super) struct Values {
     pub(super) access: Access,
     pub(super) zero_on_free: bool,
     pub(super) sandbox: bool,
+    pub(super) cuda: Cuda,
+    pub(super) wants_doctor: bool,
+    pub(super) doctor_peer: Option<usize>,
     pub(super) wants_help: bool,
     pub(super) wants_version: bool,
     /// By name of the flag, since they are shown in that order, each name once.
@@ -356,6 +441,9 @@ impl Default for Values {
             access: Access::default(),
             zero_on_free: false,
             sandbox: false,
+            cuda: Cuda::default(),
+            wants_doctor: false,
+            doctor_peer: None,
             wants_help: false,
             wants_version: false,
             errors: BTreeMap::new(),
@@ -429,6 +517,17 @@ impl Values {
             Target::AllowGid => store(&mut self.access.allowed_gids, parse_numbers(value)),
             Target::ZeroOnFree => store(&mut self.zero_on_free, parse_bool(value)),
             Target::Sandbox => store(&mut self.sandbox, parse_bool(value)),
+            Target::CudaDevices => store(&mut self.cuda.devices, parse_devices(value)),
+            Target::CudaMemory => store(&mut self.cuda.memory, parse_device_memory(value)),
+            Target::CudaCache => store(&mut self.cuda.cache_bytes, parse_bytes_or_none(value)),
+            Target::CudaHostMemory => store(&mut self.cuda.host_bytes, parse_bytes_or_none(value)),
+            Target::CudaEvict => store(&mut self.cuda.evicts_to_host, parse_evict(value)),
+            Target::CudaPackSmall => store(&mut self.cuda.packs_small, parse_bool(value)),
+            Target::CudaDoctor => store(&mut self.wants_doctor, parse_bool(value)),
+            Target::CudaDoctorPeer => {
+                let ordinal = value.to_str().and_then(|number| number.parse().ok());
+                store(&mut self.doctor_peer, ordinal.map(Some))
+            }
             Target::Help => store(&mut self.wants_help, parse_bool(value)),
             Target::Version => store(&mut self.wants_version, parse_bool(value)),
         };
@@ -525,6 +624,51 @@ fn parse_numbers(value: &OsStr) -> Option<Option<Vec<u32>>> {
     numbers.collect::<Option<Vec<u32>>>().map(Some)
 }
 
+fn parse_devices(value: &OsStr) -> Option<CudaDevices> {
+    match value.to_str()? {
+        "all" => Some(CudaDevices::All),
+        "none" => Some(CudaDevices::These(Vec::new())),
+        list => {
+            let names: Vec<String> = list.split(',').map(|name| name.trim().into()).collect();
+            let is_name = |name: &String| {
+                name.starts_with("GPU-") || name.starts_with("MIG-") || name.parse::<u16>().is_ok()
+            };
+            names.iter().all(is_name).then_some(CudaDevices::These(names))
+        }
+    }
+}
+
+fn parse_device_memory(value: &OsStr) -> Option<Vec<(Option<usize>, Amount)>> {
+    let parse_one = |part: &str| {
+        let (number, amount) = match part.trim().split_once('=') {
+            Some((number, amount)) => (Some(number.parse().ok()?), amount),
+            None => (None, part.trim()),
+        };
+        let amount = match amount.strip_suffix('%') {
+            Some(percent) => {
+                Amount::Percent(percent.parse().ok().filter(|percent| (1..=100).contains(percent))?)
+            }
+            None => Amount::Bytes(u64::try_from(parse_size(amount.as_bytes())?).ok()?),
+        };
+        Some((number, amount))
+    };
+    value.to_str()?.split(',').map(parse_one).collect()
+}
+
+/// The outer option says whether the value is legal.
+#[expect(clippy::option_option, reason = "legal and left out differ from illegal")]
+fn parse_bytes_or_none(value: &OsStr) -> Option<Option<u64>> {
+    u64::try_from(parse_size(value.as_bytes())?).ok().map(Some)
+}
+
+fn parse_evict(value: &OsStr) -> Option<bool> {
+    match value.to_str()? {
+        "host" => Some(true),
+        "delete" => Some(false),
+        _ => None,
+    }
+}
+
 fn parse_level(value: &OsStr) -> Option<LevelFilter> {
     // Without "off": whoever wants no log has a better place to send it.
     let level: LevelFilter = value.to_str()?.parse().ok()?;
@@ -587,7 +731,7 @@ pub fn help_text(program: &str) -> String {
          Usage: {program} -s PATH -m BYTES [FLAG ...]\n\n\
          A flag has one dash or two; its value is the next argument or follows a '='.\n\n"
     );
-    for flag in &FLAGS {
+    for flag in shown() {
         let names: Vec<String> = flag.names.iter().map(|name| dashed(name)).collect();
         // Writing to a string cannot fail.
         let _ = writeln!(text, "  {}{}", names.join(", "), flag.value);
@@ -602,12 +746,17 @@ pub fn help_text(program: &str) -> String {
 #[must_use]
 pub fn flags_markdown() -> String {
     let mut text = String::from("| flag | meaning |\n| --- | --- |\n");
-    for flag in &FLAGS {
+    for flag in shown() {
         let names: Vec<String> = flag.names.iter().map(|name| dashed(name)).collect();
         let shown = format!("{}{}", names.join(", "), flag.value).replace('|', "\\|");
         let _ = writeln!(text, "| `{shown}` | {} |", flag.help);
     }
     text
+}
+
+/// The flags that users are told of.
+pub(super) fn shown() -> impl Iterator<Item = &'static Flag> {
+    FLAGS.iter().filter(|flag| flag.kind != Kind::Hidden)
 }
 
 pub(super) fn dashed(name: &str) -> String {

@@ -62,7 +62,96 @@ pub struct Config {
     pub zero_on_free: bool,
     /// Whether the server gives up what it does not need once it is ready.
     pub sandbox: bool,
+    /// What is done with GPUs.
+    pub cuda: Cuda,
 }
+
+/// What the program was started for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// To serve.
+    Serve(Box<Config>),
+    /// To find out whether GPU objects can work here.
+    CudaDoctor,
+    /// To be the second process of that, on this device.
+    CudaDoctorPeer(usize),
+}
+
+/// What is done with GPUs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cuda {
+    /// Which are served.
+    pub devices: CudaDevices,
+    /// How much of the memory of a device objects may take up; without a device's number it is for
+    /// all others. The last one counts.
+    pub memory: Vec<(Option<usize>, Amount)>,
+    /// How much memory of each device is kept for objects to come when others have gone; by
+    /// default a quarter of what objects may take up.
+    pub cache_bytes: Option<u64>,
+    /// How much host memory copies of evicted objects may take up; by default as much as the
+    /// capacity.
+    pub host_bytes: Option<u64>,
+    /// Evicted objects are copied to host memory; if not, they are deleted.
+    pub evicts_to_host: bool,
+    /// Small objects may share a granule of a device's memory.
+    pub packs_small: bool,
+}
+
+impl Default for Cuda {
+    fn default() -> Self {
+        Self {
+            devices: CudaDevices::All,
+            memory: Vec::new(),
+            cache_bytes: None,
+            host_bytes: None,
+            evicts_to_host: true,
+            packs_small: false,
+        }
+    }
+}
+
+impl Cuda {
+    /// How many bytes objects may take up on a device with so many in all.
+    #[must_use]
+    pub fn limit_bytes(&self, ordinal: usize, total_bytes: u64) -> u64 {
+        let is_its = |number: Option<usize>| number.is_none_or(|number| number == ordinal);
+        let given = self.memory.iter().rev();
+        let mut fitting = given.filter(|(number, _)| is_its(*number));
+        let amount = fitting.next().map_or(DEFAULT_CUDA_MEMORY, |(_, amount)| *amount);
+        amount.of(total_bytes).min(total_bytes)
+    }
+}
+
+/// Which GPUs are served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CudaDevices {
+    /// Whatever the driver finds.
+    All,
+    /// Those with these numbers or UUIDs; none if there are none.
+    These(Vec<String>),
+}
+
+/// An amount of a device's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// In bytes.
+    Bytes(u64),
+    /// In percent of all that the device has.
+    Percent(u64),
+}
+
+impl Amount {
+    fn of(self, total_bytes: u64) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            // In this order nothing can overflow, and too little by less than 100 bytes is enough.
+            Self::Percent(percent) => total_bytes / 100 * percent,
+        }
+    }
+}
+
+/// Room for the contexts of clients, and for what their programs have on the device besides.
+const DEFAULT_CUDA_MEMORY: Amount = Amount::Percent(80);
 
 /// Who may connect to the socket.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -269,12 +358,12 @@ pub fn space_warning(directory: &Path, capacity_bytes: u64, free_bytes: u64) -> 
 
 // ---- from arguments to a configuration ----
 
-/// Turns arguments, the program's name first, into a configuration or a reason to end.
+/// Turns arguments, the program's name first, into what is to be done or a reason to end.
 ///
 /// # Errors
 ///
 /// An [`Exit`] with what to print, for wrong arguments as well as for `--help` and `--version`.
-pub fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Config, Exit> {
+pub fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Command, Exit> {
     let program = program_name(arguments.next());
     let values = Values::collect(arguments);
     if values.wants_help {
@@ -287,7 +376,14 @@ pub fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Config, Ex
     if !values.errors.is_empty() {
         return Err(Exit::failure(values.errors.into_values().collect()));
     }
+    if let Some(ordinal) = values.doctor_peer {
+        return Ok(Command::CudaDoctorPeer(ordinal));
+    }
+    if values.wants_doctor {
+        return Ok(Command::CudaDoctor);
+    }
     let (said, result) = check(&program, values);
+    let result = result.map(|config| Command::Serve(Box::new(config)));
     result.map_err(|reason| Exit::failure(format!("{said}{program}: {reason}\n")))
 }
 
@@ -353,6 +449,7 @@ fn check_rest(program: &str, capacity: Option<i64>, values: Values) -> Result<Co
         access: values.access,
         zero_on_free: values.zero_on_free,
         sandbox: values.sandbox,
+        cuda: values.cuda,
     })
 }
 

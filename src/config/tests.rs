@@ -22,9 +22,16 @@ const BAD_MEMORY: &str = "plasma-store-server: -m switch takes memory in bytes, 
 const NO_HUGE_PATH: &str = "plasma-store-server: if you want to use hugepages, please specify \
                             path to huge pages filesystem with -d\n";
 
-fn with(arguments: &[&str]) -> Result<Config, Exit> {
+fn command(arguments: &[&str]) -> Result<Command, Exit> {
     let program = std::iter::once("/somewhere/else/plasma-store-server");
     parse(program.chain(arguments.iter().copied()).map(OsString::from))
+}
+
+fn with(arguments: &[&str]) -> Result<Config, Exit> {
+    command(arguments).map(|command| match command {
+        Command::Serve(config) => *config,
+        other => panic!("{other:?}"),
+    })
 }
 
 /// With a socket and a capacity in front.
@@ -63,6 +70,7 @@ fn the_plain_case() {
         access: Access::default(),
         zero_on_free: false,
         sandbox: false,
+        cuda: Cuda::default(),
     };
     assert_eq!(with(&["-s", "/sock", "-m", "10000"]), Ok(expected.clone()));
     assert_eq!(with(&["--m=10000", "--s=/sock"]), Ok(expected.clone()));
@@ -283,7 +291,8 @@ fn log_levels() {
 fn arguments_need_not_be_text() {
     let bytes = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
     let arguments = [&b"p"[..], b"-s", b"/\xff", b"-d=/\xfe", b"-m=9999", b"-e=hashtable:\xfd"];
-    let config = parse(arguments.into_iter().map(bytes)).expect("the arguments are good");
+    let command = parse(arguments.into_iter().map(bytes)).expect("the arguments are good");
+    let Command::Serve(config) = command else { panic!("{command:?}") };
     assert_eq!(config.socket.as_os_str(), bytes(b"/\xff"));
     assert_eq!(config.backing, Backing::Directory(bytes(b"/\xfe").into()));
     assert_eq!(config.external_store.expect("one was given").rest, bytes(b"\xfd"));
@@ -319,12 +328,12 @@ fn the_program_is_known_by_its_last_name() {
 fn every_flag_is_in_the_texts() {
     let (help, table) = (help_text(PROGRAM), flags_markdown());
     assert!(help.lines().all(|line| line.len() <= 80), "{help}");
-    for name in flags::FLAGS.iter().flat_map(|flag| flag.names) {
+    for name in flags::shown().flat_map(|flag| flag.names) {
         assert!(help.contains(&dashed(name)) && table.contains(&dashed(name)), "{name}");
         assert!(flags::find_exactly(name.as_bytes()).is_some_and(|flag| flag.names.contains(name)));
     }
     assert!(flags::FLAGS.iter().all(|flag| !flag.help.is_empty()));
-    assert_eq!(table.lines().count(), flags::FLAGS.len() + 2);
+    assert_eq!(table.lines().count(), flags::shown().count() + 2);
 }
 
 #[test]
@@ -376,4 +385,32 @@ fn readme_lists_the_flags() {
     } else {
         assert!(page == current, "README is out of date; UPDATE_README=1 cargo test readme");
     }
+}
+
+#[test]
+fn gpus() {
+    let cuda = |arguments: &[&str]| good(arguments).cuda;
+    let these =
+        |names: &[&str]| CudaDevices::These(names.iter().map(|name| (*name).to_owned()).collect());
+    assert_eq!(cuda(&["--cuda-devices=none"]).devices, these(&[]));
+    assert_eq!(cuda(&["--cuda-devices", "1, GPU-ab"]).devices, these(&["1", "GPU-ab"]));
+    let limits = cuda(&["--cuda-memory", "50%,0=8GiB,2=10%"]);
+    let found = [0, 1, 2].map(|ordinal| limits.limit_bytes(ordinal, 100 << 30));
+    assert_eq!(found, [8 << 30, 50 << 30, 10 << 30]);
+    assert_eq!(cuda(&[]).limit_bytes(0, 1000), 800);
+    assert_eq!(cuda(&["--cuda-memory=9GB"]).limit_bytes(0, 1000), 1000);
+    assert_eq!(cuda(&["--cuda-cache", "0"]).cache_bytes, Some(0));
+    assert!(!cuda(&["--cuda-evict=delete"]).evicts_to_host);
+    for bad in [
+        "--cuda-devices=x",
+        "--cuda-memory=0%",
+        "--cuda-memory=a=1GB",
+        "--cuda-memory=",
+        "--cuda-evict=no",
+        "--cuda-cache=-1",
+        "--cuda-host-memory=some",
+    ] {
+        assert!(message(&[bad]).starts_with("ERROR: illegal value"), "{bad}");
+    }
+    assert_eq!(command(&["--cuda-doctor"]), Ok(Command::CudaDoctor));
 }

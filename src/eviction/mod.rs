@@ -224,6 +224,13 @@ impl Eviction {
         self.nodes[slot.index()] = Node::VACANT;
     }
 
+    /// The object is gone, if the policy knew it at all.
+    pub fn forget(&mut self, slot: Slot) {
+        if self.is_pinned(slot).is_some() {
+            self.remove(slot);
+        }
+    }
+
     /// Makes the object the most recently used one of the queue that it is in, if it is in one.
     pub fn refresh(&mut self, slot: Slot) {
         let Some(&Node { queue, .. }) = self.nodes.get(slot.index()) else {

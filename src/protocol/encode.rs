@@ -1,11 +1,14 @@
 //! From replies and notices to bytes.
 
 use flatbuffers::{FlatBufferBuilder, ForwardsUOffset, Vector, WIPOffset};
+use smallvec::SmallVec;
 
 use super::frame::put_header;
 use super::generated as wire;
-use super::message::{GetReply, Notice, ObjectInfo, Place, Reply, SegmentInfo, Status, kind};
-use crate::ids::ObjectId;
+use super::message::{
+    Access, DeviceHandle, GetReply, Notice, ObjectInfo, Place, Reply, SegmentInfo, Status, kind,
+};
+use crate::ids::{ObjectId, SegmentId};
 
 /// Clients map this many bytes fewer than they are told: the original keeps a machine word of its
 /// own at the end of each segment.
@@ -130,20 +133,28 @@ impl Encoder {
         kind
     }
 
-    fn create(&mut self, id: &ObjectId, outcome: &Result<(Place, SegmentInfo), Status>) -> i64 {
+    fn create(&mut self, id: &ObjectId, outcome: &Result<(Place, Access), Status>) -> i64 {
+        let mut args = wire::CreateReplyArgs::default();
         // On an error the place is there too, but all zero.
-        let (spec, status, segment) = match outcome {
-            Ok((place, segment)) => (spec(place), Status::Ok, Some(segment)),
-            Err(status) => (wire::ObjectSpec::default(), *status, None),
-        };
-        let args = wire::CreateReplyArgs {
-            object_id: Some(self.bytes(&id.0)),
-            plasma_object: Some(&spec),
-            error: error(status),
-            store_fd: segment.map_or(0, |info| info.segment.0),
-            mmap_size: segment.map_or(0, mmap_size),
-            ipc_handle: None,
-        };
+        let mut place_or_zeros = wire::ObjectSpec::default();
+        match outcome {
+            Ok((place, access)) => {
+                place_or_zeros = spec(place);
+                match access {
+                    Access::Segment(info) => {
+                        args.store_fd = info.segment.0;
+                        args.mmap_size = mmap_size(info);
+                    }
+                    Access::Device(handle) => {
+                        args.store_fd = SegmentId::NONE.0;
+                        args.ipc_handle = Some(self.handle(handle));
+                    }
+                }
+            }
+            Err(status) => args.error = error(*status),
+        }
+        args.object_id = Some(self.bytes(&id.0));
+        args.plasma_object = Some(&place_or_zeros);
         let root = wire::CreateReply::create(&mut self.builder, &args);
         self.finish(root, kind::CREATE_REPLY)
     }
@@ -156,8 +167,11 @@ impl Encoder {
         let fds = reply.segments.iter().map(|info| info.segment.0);
         let fds = self.builder.create_vector_from_iter(fds);
         let sizes = self.builder.create_vector_from_iter(reply.segments.iter().map(mmap_size));
-        let handles: Written<ForwardsUOffset<wire::CudaHandle<'static>>> =
-            self.builder.create_vector::<WIPOffset<wire::CudaHandle<'static>>>(&[]);
+        let handles: Vec<_> = match &reply.handles {
+            Some(handles) => handles.iter().map(|handle| self.handle(handle)).collect(),
+            None => Vec::new(),
+        };
+        let handles = self.builder.create_vector(&handles);
         let args = wire::GetReplyArgs {
             object_ids: Some(ids),
             plasma_objects: Some(specs),
@@ -167,6 +181,14 @@ impl Encoder {
         };
         let root = wire::GetReply::create(&mut self.builder, &args);
         self.finish(root, kind::GET_REPLY)
+    }
+
+    /// The size of the object, and behind it what opens its memory, if it has any.
+    fn handle(&mut self, handle: &DeviceHandle) -> WIPOffset<wire::CudaHandle<'static>> {
+        let mut bytes = handle.size_bytes.to_le_bytes().to_vec();
+        bytes.extend(handle.handle.iter().flat_map(|handle| handle.iter()));
+        let bytes = Some(self.builder.create_vector(&bytes));
+        wire::CudaHandle::create(&mut self.builder, &wire::CudaHandleArgs { handle: bytes })
     }
 
     fn delete(&mut self, outcomes: &[(ObjectId, Status)]) -> i64 {
@@ -222,7 +244,7 @@ impl Encoder {
         &mut self,
         ids: impl Iterator<Item = &'a ObjectId>,
     ) -> Written<ForwardsUOffset<Vector<'static, u8>>> {
-        let written: smallvec::SmallVec<[_; 4]> = ids.map(|id| self.bytes(&id.0)).collect();
+        let written: SmallVec<[_; 4]> = ids.map(|id| self.bytes(&id.0)).collect();
         self.builder.create_vector(&written)
     }
 
@@ -250,7 +272,7 @@ fn spec(place: &Place) -> wire::ObjectSpec {
         place.data_bytes,
         place.offset_bytes + place.data_bytes,
         place.metadata_bytes,
-        0,
+        place.device.0.into(),
     )
 }
 

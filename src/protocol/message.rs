@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::ids::{Digest, ObjectId, SegmentId};
+use crate::ids::{DeviceBlock, DeviceNum, Digest, ObjectId, SegmentId};
 
 /// The numbers of the messages, as they stand in a frame's header.
 pub mod kind {
@@ -185,12 +185,14 @@ pub enum Status {
     ObjectInUse,
 }
 
-/// Where an object in host memory lies.
+/// Where an object lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
-    /// The segment.
+    /// The segment; [`SegmentId::NONE`] in the memory of a device.
     pub segment: SegmentId,
-    /// The first byte of the data, from the start of the segment.
+    /// Which memory.
+    pub device: DeviceNum,
+    /// The first byte of the data, from the start of the segment or of the device's block.
     pub offset_bytes: u64,
     /// Bytes of data.
     pub data_bytes: u64,
@@ -207,6 +209,24 @@ pub struct SegmentInfo {
     pub range_bytes: u64,
 }
 
+/// How clients get at the memory of an object on a device.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DeviceHandle {
+    /// The bytes of its data and metadata.
+    pub size_bytes: u64,
+    /// What opens its memory; `None` if it has no bytes, and so no memory.
+    pub handle: Option<Box<[u8; DeviceBlock::HANDLE_BYTES]>>,
+}
+
+/// How a creator gets at the memory of its object.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// By mapping this segment of host memory.
+    Segment(SegmentInfo),
+    /// By opening this memory of a device.
+    Device(DeviceHandle),
+}
+
 /// The answer to a request.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Reply {
@@ -220,7 +240,7 @@ pub enum Reply {
         /// The object asked for.
         id: ObjectId,
         /// Its place, or why it has none.
-        outcome: Result<(Place, SegmentInfo), Status>,
+        outcome: Result<(Place, Access), Status>,
     },
     /// To `CreateAndSeal`.
     CreateAndSeal(Status),
@@ -258,6 +278,9 @@ pub struct GetReply {
     pub objects: SmallVec<[(ObjectId, Option<Place>); 1]>,
     /// The segments of the available objects, in the order in which they first appear.
     pub segments: SmallVec<[SegmentInfo; 1]>,
+    /// For each position with an object on a device, in order; boxed, since most replies have none
+    /// and are moved about.
+    pub handles: Option<Box<Vec<DeviceHandle>>>,
 }
 
 /// One row of a list.

@@ -7,6 +7,7 @@ use mio::unix::SourceFd;
 use mio::{Interest, Registry, Token};
 use smallvec::SmallVec;
 
+use super::gpus::Process;
 use super::output::{Flushed, Frames, Output};
 use crate::ids::ClientId;
 use crate::protocol::frame::FrameBuffer;
@@ -39,6 +40,8 @@ pub(super) struct Connection {
     /// The poll tells when the socket is writable.
     pub(super) awaits_writable: bool,
     pub(super) subscription: Option<Subscription>,
+    /// Known once it was told how to open memory of a GPU.
+    pub(super) process: Option<Process>,
 }
 
 impl Connection {
@@ -59,6 +62,7 @@ impl Connection {
             unsent: 0,
             awaits_writable: false,
             subscription: None,
+            process: None,
         }
     }
 

@@ -1,12 +1,13 @@
-//! Host memory for the store: segments as large as need be, and never a signal for want of pages.
+//! Memory for the store: segments as large as need be, never a signal for want of pages, and GPUs.
 
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
+use super::gpus::Gpus;
 use super::log_limit::LogLimit;
 use crate::config;
-use crate::ids::{Extent, SegmentId};
+use crate::ids::{DeviceBlock, DeviceNum, Extent, SegmentId};
 use crate::protocol::message::SegmentInfo;
 use crate::store::{Backing, Reservation, Unavailable};
 use crate::sys::arena::{Arena, ArenaKind, Segment};
@@ -33,6 +34,7 @@ const PAGE_BYTES: u64 = 4096;
 pub(super) struct Host {
     arena: Arena,
     segments: Vec<Arc<Segment>>,
+    pub(super) gpus: Gpus,
     capacity_bytes: u64,
     waste_bytes: u64,
     max_segments: usize,
@@ -52,6 +54,7 @@ impl Host {
         Self {
             arena: Arena::new(kind),
             segments: Vec::new(),
+            gpus: Gpus::default(),
             capacity_bytes: config.capacity_bytes,
             waste_bytes: config.limits.max_objects as u64 * WASTE_PER_OBJECT_BYTES,
             max_segments: config.limits.max_segments,
@@ -177,6 +180,10 @@ impl Backing for Host {
         release(self.segment(extent.segment), extent, false);
     }
 
+    fn take_block(&mut self, device: DeviceNum, size_bytes: u64) -> Option<Box<DeviceBlock>> {
+        self.gpus.take_block(device, size_bytes)
+    }
+
     fn is_limited(&self) -> bool {
         self.arena.is_limited()
     }
@@ -202,7 +209,8 @@ mod tests {
     #[test]
     fn there_are_no_more_segments_than_the_limit_says() {
         let flags = ["plasma-store-server", "-s", "/sock", "-m", "10000", "--max-segments", "2"];
-        let config = config::parse(flags.map(Into::into).into_iter()).expect("the flags are good");
+        let command = config::parse(flags.map(Into::into).into_iter());
+        let Ok(config::Command::Serve(config)) = command else { panic!("{command:?}") };
         let mut host = Host::new(&config);
         let added = [(); 4].map(|()| host.add_segment(1000).is_ok());
         assert_eq!(added, [true, true, false, false]);

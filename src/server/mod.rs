@@ -9,6 +9,7 @@
 //! there may be more to read until a read has shown that there is not.
 
 mod connection;
+mod gpus;
 mod host;
 mod listener;
 mod log_limit;
@@ -35,6 +36,7 @@ use smallvec::SmallVec;
 pub use self::start::{StartError, run};
 
 use self::connection::{Connection, Subscription};
+use self::gpus::{Gpus, Processes};
 use self::host::Host;
 use self::listener::Listener;
 use self::log_limit::LogLimit;
@@ -89,6 +91,7 @@ struct Server {
     encoder: Encoder,
     /// By the index of their client's id.
     connections: Vec<Option<Connection>>,
+    processes: Processes,
     connection_count: usize,
     /// Who has something to do, in the order in which that was found.
     ready: VecDeque<usize>,
@@ -169,6 +172,7 @@ impl Server {
                         }
                     }
                     WORKERS => self.take_reports(),
+                    token if Processes::is_token(token) => self.end_process(token),
                     token => self.handle_event(token, event),
                 }
             }
@@ -293,6 +297,9 @@ impl Server {
         }
         drop(connection.stream);
         self.store.handle_disconnect(connection.client, &mut self.host);
+        if let Some(process) = connection.process {
+            self.outlive(connection.client, process);
+        }
     }
 
     fn close(&mut self, index: usize, violation: &Violation) {
@@ -574,6 +581,7 @@ impl Server {
                 self.submit_external(Job::Restore(transfer, key, self.locate(allocation)));
             }
             Effect::Forget(key) => self.submit_external(Job::Forget(key)),
+            effect => self.apply_to_gpu(effect),
         }
     }
 
@@ -612,6 +620,7 @@ impl Server {
                     let now = self.clock.now;
                     self.store.handle_restored(now, transfer, done, &mut self.host);
                 }
+                Done::Device(device, report) => self.take_device_report(device, report),
             }
             self.apply_effects();
         }
@@ -728,6 +737,7 @@ fn token(index: usize) -> Token {
 struct Workers {
     memory: Worker,
     external: Option<Worker>,
+    gpus: Gpus,
     reports: Receiver<Done>,
 }
 
@@ -735,6 +745,7 @@ impl Workers {
     fn start(
         poll: &Poll,
         external: Option<Box<dyn crate::external::ExternalStore>>,
+        gpus: impl FnOnce(&worker::Reports, Option<&Worker>) -> io::Result<Gpus>,
     ) -> io::Result<Self> {
         let waker = Arc::new(mio::Waker::new(poll.registry(), WORKERS)?);
         let (reports, receiver) = worker::Reports::new(waker);
@@ -743,6 +754,7 @@ impl Workers {
             Some(store) => Some(Worker::start("plasma-external", Some(store), &reports)?),
             None => None,
         };
-        Ok(Self { memory, external, reports: receiver })
+        let gpus = gpus(&reports, external.as_ref())?;
+        Ok(Self { memory, external, gpus, reports: receiver })
     }
 }

@@ -8,10 +8,12 @@ use std::path::Path;
 use mio::{Interest, Poll};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
+use super::gpus::{self, Found, Gpus, Processes};
 use super::host::Host;
 use super::listener::Listener;
 use super::sandbox;
 use super::signals::Signals;
+use super::worker::Worker;
 use super::{Accepting, Clock, LISTENER, SIGNALS, Server, Warnings, Workers};
 use crate::config::{self, Backing, Config};
 use crate::external;
@@ -71,16 +73,23 @@ pub fn run(config: &Config) -> Result<(), StartError> {
 }
 
 fn start(config: &Config, signals: Signals) -> Result<Server, StartError> {
+    let found = Found::look(&config.cuda).map_err(StartError)?;
     let mut host = Host::new(config);
-    let store = new_store(config, &mut host)?;
+    let store = new_store(config, found.limits_bytes(), &mut host)?;
     let poll = Poll::new().map_err(failed("cannot poll"))?;
     let store_outside = config.external_store.as_ref().map(|endpoint| {
         let opened = external::open(&endpoint.name, &endpoint.rest);
         opened.ok_or_else(|| StartError(format!("no such external store \"{}\"", endpoint.name)))
     });
     let store_outside = store_outside.transpose()?;
-    let Workers { memory, external, reports } =
-        Workers::start(&poll, store_outside).map_err(failed("cannot start a thread"))?;
+    let parking_bytes = config.cuda.host_bytes.unwrap_or(config.capacity_bytes);
+    let gpus = |reports: &_, external: Option<&Worker>| {
+        let external = external.map(Worker::jobs);
+        Gpus::start(found, &config.cuda, config.zero_on_free, parking_bytes, reports, external)
+    };
+    let Workers { memory, external, gpus, reports } =
+        Workers::start(&poll, store_outside, gpus).map_err(failed("cannot start a thread"))?;
+    host.gpus = gpus;
     let mut listener = Listener::bind(&config.socket, &config.access)
         .map_err(failed(format_args!("cannot listen at {}", config.socket.display())))?;
     let registry = poll.registry();
@@ -107,6 +116,7 @@ fn start(config: &Config, signals: Signals) -> Result<Server, StartError> {
         },
         encoder: Encoder::new(),
         connections: Vec::new(),
+        processes: Processes::default(),
         connection_count: 0,
         ready: VecDeque::new(),
         dirty: Vec::new(),
@@ -138,7 +148,11 @@ fn enter_sandbox(config: &Config) -> sandbox::Report {
 
 /// The store with its first segment. Failing to get that is worth a better sentence than later
 /// ones.
-fn new_store(config: &Config, host: &mut Host) -> Result<Store, StartError> {
+fn new_store(
+    config: &Config,
+    device_bytes: Vec<u64>,
+    host: &mut Host,
+) -> Result<Store, StartError> {
     let segment = host.create_segment(config.capacity_bytes).map_err(failed(format_args!(
         "cannot get {} bytes of shared memory from {}",
         config.capacity_bytes,
@@ -151,6 +165,12 @@ fn new_store(config: &Config, host: &mut Host) -> Result<Store, StartError> {
         max_waiting_ids: config.limits.max_ids.saturating_mul(WAITING_REQUESTS),
         zero_on_free: config.zero_on_free,
         has_external_store: config.external_store.is_some(),
+        device_bytes,
+        device_granule_bytes: gpus::granule_bytes(&config.cuda),
+        parking_bytes: config
+            .cuda
+            .evicts_to_host
+            .then(|| config.cuda.host_bytes.unwrap_or(config.capacity_bytes)),
         ..StoreConfig::default()
     };
     Ok(Store::new(store_config, host.push_segment(segment)))

@@ -9,8 +9,9 @@ use mio::Waker;
 
 use super::host;
 use crate::allocator::Allocation;
+use crate::device::worker::Report;
 use crate::external::{ExternalError, ExternalStore};
-use crate::ids::{Extent, ExternalKey};
+use crate::ids::{DeviceNum, Extent, ExternalKey};
 use crate::store::TransferId;
 use crate::sys::arena::Segment;
 
@@ -29,6 +30,10 @@ pub(super) enum Job {
     Restore(TransferId, ExternalKey, Location),
     /// Drop a copy.
     Forget(ExternalKey),
+    /// Keep a copy of an object of a device, and tell its worker whether that was possible.
+    PutCopy(ExternalKey, Vec<u8>, Sender<bool>),
+    /// Give one back to the worker of its device.
+    GetCopy(ExternalKey, Sender<Option<Vec<u8>>>),
 }
 
 /// Something that was done, or could not be.
@@ -38,6 +43,7 @@ pub(super) enum Done {
     Released(Allocation),
     Spilled(TransferId, bool),
     Restored(TransferId, bool),
+    Device(DeviceNum, Report),
 }
 
 /// Where workers report to.
@@ -54,7 +60,7 @@ impl Reports {
         (Self { sender, waker }, receiver)
     }
 
-    fn report(&self, done: Done) {
+    pub(super) fn report(&self, done: Done) {
         // The loop is gone only if the program ends.
         if self.sender.send(done).is_ok()
             && let Err(error) = self.waker.wake()
@@ -90,6 +96,11 @@ impl Worker {
         Ok(Self { jobs: sender, reports: reports.clone() })
     }
 
+    /// Where its jobs go.
+    pub(super) fn jobs(&self) -> &Sender<Job> {
+        &self.jobs
+    }
+
     /// Hands over a job.
     pub(super) fn submit(&self, job: Job) {
         if let Err(mpsc::SendError(job)) = self.jobs.send(job) {
@@ -108,7 +119,7 @@ fn failure(job: Job) -> Option<Done> {
         Job::Release(_, allocation, _) => Some(Done::Released(allocation)),
         Job::Spill(transfer, ..) => Some(Done::Spilled(transfer, false)),
         Job::Restore(transfer, ..) => Some(Done::Restored(transfer, false)),
-        Job::Forget(_) => None,
+        Job::Forget(_) | Job::PutCopy(..) | Job::GetCopy(..) => None,
     }
 }
 
@@ -137,6 +148,16 @@ fn work(jobs: &Receiver<Job>, external: Option<Box<dyn ExternalStore>>, reports:
             Job::Forget(key) => {
                 let removed = external.map_or(Ok(()), |store| store.remove(key));
                 logged("remove an object from the external store", removed);
+                None
+            }
+            Job::PutCopy(key, contents, answer) => {
+                let put = external.ok_or_else(none).and_then(|store| store.put(key, contents));
+                // Whoever asked has not gone: it waits.
+                let _ = answer.send(logged("spill an object", put));
+                None
+            }
+            Job::GetCopy(key, answer) => {
+                let _ = answer.send(external.and_then(|store| store.get(key).ok()));
                 None
             }
         };

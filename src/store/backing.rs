@@ -1,6 +1,6 @@
 //! The one door through which the store touches memory, and the stand-in for it in tests.
 
-use crate::ids::{Extent, SegmentId};
+use crate::ids::{DeviceBlock, DeviceNum, Extent, SegmentId};
 use crate::protocol::message::SegmentInfo;
 
 /// Host memory, as the store needs it: at once, and without waiting for anything.
@@ -30,6 +30,12 @@ pub trait Backing {
 
     /// Gives back the pages of an unused extent at once.
     fn release_pages(&mut self, extent: Extent);
+
+    /// Memory of a device of exactly this size that is ready to be used, if there is any. If not,
+    /// [`super::Effect::AllocateBlock`] asks for it.
+    fn take_block(&mut self, _device: DeviceNum, _size_bytes: u64) -> Option<Box<DeviceBlock>> {
+        None
+    }
 
     /// Whether memory comes from where there is only so much of it. Pages are given back at once
     /// then: as long as that is under way, somebody could be refused for want of them.

@@ -31,6 +31,8 @@ pub(super) struct Client {
     pub(super) evicted_bytes: u64,
     /// It is told of seals and deletions.
     pub(super) subscribed: bool,
+    /// It was told how to open memory of a device.
+    pub(super) opens_blocks: bool,
 }
 
 /// What a client that is gone has left behind.
@@ -41,6 +43,19 @@ pub(super) struct Departed {
     pub(super) creating: vec::IntoIter<Slot>,
     /// The other objects that it held. They are to be released.
     pub(super) holds: vec::IntoIter<Slot>,
+    /// What is known of its process.
+    pub(super) process: Process,
+}
+
+/// Whether the process of a connection that is gone may have memory of a device open.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Process {
+    /// It may, and its end will be told.
+    Lingers,
+    /// It has none.
+    Ended,
+    /// It may, and nobody can tell when it ends.
+    Unknown,
 }
 
 impl Departed {
@@ -48,7 +63,8 @@ impl Departed {
         let creating: Vec<Slot> = client.creating.iter().copied().collect();
         let sealed = |slot: &&Slot| !client.creating.contains(*slot);
         let holds: Vec<Slot> = client.holds.iter().filter(sealed).copied().collect();
-        Self { id, creating: creating.into_iter(), holds: holds.into_iter() }
+        let process = if client.opens_blocks { Process::Lingers } else { Process::Ended };
+        Self { id, creating: creating.into_iter(), holds: holds.into_iter(), process }
     }
 }
 
@@ -81,6 +97,7 @@ impl Clients {
             waiting_ids: 0,
             evicted_bytes: 0,
             subscribed: false,
+            opens_blocks: false,
         });
         ClientId { index, generation: slot.generation }
     }
@@ -114,6 +131,16 @@ impl Clients {
         };
         let before = std::mem::replace(&mut client.subscribed, subscribed);
         self.subscribers = self.subscribers + usize::from(subscribed) - usize::from(before);
+    }
+
+    /// These objects are gone, whoever held or created them. Slow.
+    pub(super) fn forget(&mut self, slots: &[Slot]) {
+        for client in self.slots.iter_mut().filter_map(|slot| slot.client.as_mut()) {
+            for slot in slots {
+                client.holds.remove(slot);
+                client.creating.remove(slot);
+            }
+        }
     }
 
     /// Whether anybody wants notices.

@@ -2,12 +2,11 @@
 
 use smallvec::SmallVec;
 
-use super::room::NoRoom;
-use super::table::{Entry, State};
+use super::room::{NoRoom, Placement};
+use super::table::{Entry, Location, State};
 use super::{Backing, Effect, Moment, Progress, Store, Told, sealed_notice};
-use crate::allocator::Allocation;
-use crate::ids::{ClientId, Digest, ObjectId, Slot};
-use crate::protocol::message::{CreateRequest, NewObject, Reply, Status};
+use crate::ids::{ClientId, DeviceNum, Digest, ObjectId, Slot};
+use crate::protocol::message::{Access, CreateRequest, NewObject, Reply, Status};
 use crate::protocol::violation::Violation;
 
 impl Store {
@@ -29,18 +28,21 @@ impl Store {
         if self.table.find(&id).is_some() {
             return refuse(self, Status::ObjectExists);
         }
-        // There is no device other than host memory.
-        let Some(size_bytes) = total(data_bytes, metadata_bytes).filter(|_| device_num == 0) else {
+        let Some(device) = self.pools.find(device_num) else {
             return refuse(self, Status::OutOfMemory);
         };
-        let place = match self.place(Some(client), size_bytes, evict_if_full, backing) {
+        let size_bytes = total(data_bytes, metadata_bytes);
+        let Some(charged_bytes) = size_bytes.and_then(|bytes| self.charge(device, bytes)) else {
+            return refuse(self, Status::OutOfMemory);
+        };
+        let place = match self.place(device, Some(client), charged_bytes, evict_if_full, backing) {
             Ok(place) => place,
             Err(NoRoom::Never) => return refuse(self, Status::OutOfMemory),
-            Err(NoRoom::Later) => return self.await_room(client),
+            Err(NoRoom::Later) => return self.await_room(device, client),
             Err(NoRoom::Unfinished) => return self.go_on_later(client),
         };
-        let slot =
-            self.insert_created(now, client, id, data_bytes, metadata_bytes, place.allocation);
+        let new = New { id, device, data_bytes, metadata_bytes, location: place.location };
+        let slot = self.insert_created(now, client, &new, charged_bytes);
         if place.must_reserve {
             self.begin_reserve(slot, client);
             return Progress::Pause;
@@ -49,13 +51,30 @@ impl Store {
         Progress::Done
     }
 
+    /// How many bytes of a memory an object takes up.
+    fn charge(&self, device: DeviceNum, size_bytes: u64) -> Option<u64> {
+        match device {
+            DeviceNum::HOST => Some(size_bytes),
+            _ => self.devices.charge(size_bytes),
+        }
+    }
+
     /// Answers a create that succeeded.
     pub(super) fn reply_created(&mut self, client: ClientId, slot: Slot) {
         let place = self.place_of(slot);
-        let segment = self.segment_info(place.segment);
-        let id = self.table[slot].id;
-        self.reply(client, Reply::Create { id, outcome: Ok((place, segment)) });
-        self.send_segment(client, place.segment);
+        let entry = &self.table[slot];
+        let id = entry.id;
+        let access = match entry.device {
+            DeviceNum::HOST => Access::Segment(self.segment_info(place.segment)),
+            _ => Access::Device(self.device_handle(entry)),
+        };
+        if place.device != DeviceNum::HOST {
+            self.watch_process(client);
+        }
+        self.reply(client, Reply::Create { id, outcome: Ok((place, access)) });
+        if place.device == DeviceNum::HOST {
+            self.send_segment(client, place.segment);
+        }
     }
 
     /// Objects that arrive whole: all are created, filled and sealed, or none.
@@ -77,7 +96,7 @@ impl Store {
                         self.remove_object(slot, Told::Nobody);
                     }
                     return match refusal {
-                        Refusal::Later => self.await_room(client),
+                        Refusal::Later => self.await_room(DeviceNum::HOST, client),
                         Refusal::Unfinished => self.go_on_later(client),
                         Refusal::Status(status) => {
                             self.reply(client, whole.reply(status));
@@ -118,16 +137,17 @@ impl Store {
         let size_bytes = total(data_bytes, metadata_bytes);
         let size_bytes = size_bytes.ok_or(Refusal::Status(Status::OutOfMemory))?;
         // Whatever was not reserved yet shows when it is written.
-        let place = self.place(Some(client), size_bytes, evict_if_full, backing)?;
-        let write = place
-            .allocation
-            .map_or(Ok(()), |at| backing.write(at.extent, object.data, object.metadata));
-        if write.is_err() {
-            self.free(place.allocation);
+        let device = DeviceNum::HOST;
+        let Placement { location, .. } =
+            self.place(device, Some(client), size_bytes, evict_if_full, backing)?;
+        if let Some(Location::Host(at)) = location
+            && backing.write(at.extent, object.data, object.metadata).is_err()
+        {
+            self.free(at);
             return Err(Refusal::Status(Status::OutOfMemory));
         }
-        let id = object.id;
-        Ok(self.insert_created(now, client, id, data_bytes, metadata_bytes, place.allocation))
+        let new = New { id: object.id, device, data_bytes, metadata_bytes, location };
+        Ok(self.insert_created(now, client, &new, size_bytes))
     }
 
     /// Puts a new unsealed object into the table, held by its creator. Its place is taken already.
@@ -135,17 +155,18 @@ impl Store {
         &mut self,
         now: Moment,
         client: ClientId,
-        id: ObjectId,
-        data_bytes: u64,
-        metadata_bytes: u64,
-        allocation: Option<Allocation>,
+        new: &New,
+        charged_bytes: u64,
     ) -> Slot {
+        let New { id, device, data_bytes, metadata_bytes, location } = *new;
         let slot = self.table.insert(Entry {
             id,
             state: State::Unsealed { creator: client, reserving: None },
             data_bytes,
             metadata_bytes,
-            allocation,
+            device,
+            location,
+            charged_bytes,
             digest: Digest::default(),
             holders: 1,
             deletion_pending: false,
@@ -153,8 +174,9 @@ impl Store {
             created_at_s: seconds(now),
             construct_s: 0,
         });
-        self.memory_bytes += data_bytes + metadata_bytes;
-        self.eviction.insert_created(slot, data_bytes + metadata_bytes, client);
+        let pool = &mut self.pools[device];
+        pool.memory_bytes += charged_bytes;
+        pool.eviction.insert_created(slot, charged_bytes, client);
         if let Some(client) = self.clients.get_mut(client) {
             client.holds.insert(slot);
             client.creating.insert(slot);
@@ -219,6 +241,15 @@ impl Store {
             self.effects.push_back(Effect::Notify { only: None, notices });
         }
     }
+}
+
+/// An object that is about to be put into the table.
+struct New {
+    id: ObjectId,
+    device: DeviceNum,
+    data_bytes: u64,
+    metadata_bytes: u64,
+    location: Option<Location>,
 }
 
 /// Which request brought whole objects.

@@ -1,4 +1,4 @@
-//! The state of the store as text, to the letter of the original server: clients search it.
+//! The state of host memory as text, to the letter of the original server: clients search it.
 
 use super::Store;
 use crate::eviction::QueueStats;
@@ -6,7 +6,9 @@ use crate::format_g::format_g6;
 
 impl Store {
     pub(super) fn debug_string(&self) -> Vec<u8> {
-        let quotas: Vec<QueueStats> = self.eviction.quota_stats().collect();
+        let pool = &self.pools.host;
+        let policy = &pool.eviction;
+        let quotas: Vec<QueueStats> = policy.quota_stats().collect();
         let mut text = format!(
             "num clients with quota: {}\n\
              quota map size: {}\n\
@@ -15,14 +17,14 @@ impl Store {
              allocation limit: {}\n\
              pinned bytes: {}",
             quotas.len(),
-            self.eviction.quota_objects(),
-            self.eviction.quota_pinned_objects(),
-            self.memory_bytes,
-            self.config.capacity_bytes,
-            self.eviction.pinned_bytes(),
+            policy.quota_objects(),
+            policy.quota_pinned_objects(),
+            pool.memory_bytes,
+            pool.capacity_bytes,
+            policy.pinned_bytes(),
         )
         .into_bytes();
-        push_queue(&mut text, b"global lru", &self.eviction.global_stats());
+        push_queue(&mut text, b"global lru", &policy.global_stats());
         for stats in &quotas {
             push_queue(&mut text, &stats.label, stats);
         }

@@ -1,7 +1,7 @@
 //! What the store wants done.
 
 use crate::allocator::Allocation;
-use crate::ids::{ClientId, ExternalKey, SegmentId};
+use crate::ids::{ClientId, DeviceBlock, DeviceNum, ExternalKey, SegmentId};
 use crate::protocol::message::{Notice, Reply};
 use crate::protocol::violation::Violation;
 
@@ -69,6 +69,73 @@ pub enum Effect {
     /// Give the pages of an unused stretch back to the system, then call
     /// [`super::Store::handle_pages_released`].
     ReleasePages(Allocation),
+    /// Allocate memory of a device for a new object, then call
+    /// [`super::Store::handle_allocated`].
+    AllocateBlock {
+        /// To be handed back.
+        transfer: TransferId,
+        /// Which device.
+        device: DeviceNum,
+        /// How much, rounded up already.
+        size_bytes: u64,
+    },
+    /// Nothing is in this memory of a device any more.
+    FreeBlock {
+        /// The memory.
+        block: Box<DeviceBlock>,
+        /// Another process may still have it open, and nobody can tell when it no longer has.
+        may_be_open: bool,
+    },
+    /// Copy an object out of the memory of a device, then call [`super::Store::handle_spilled`].
+    SpillBlock {
+        /// To be handed back.
+        transfer: TransferId,
+        /// Under which name to keep it.
+        key: ExternalKey,
+        /// The device.
+        device: DeviceNum,
+        /// Where it is; `None` if it is empty.
+        block: Option<Box<DeviceBlock>>,
+        /// How many bytes of the block are the object.
+        contents_bytes: u64,
+        /// Keep it in host memory; if not, in the external store at once.
+        is_parked: bool,
+    },
+    /// Copy an object back into the memory of its device, then call
+    /// [`super::Store::handle_block_restored`].
+    RestoreBlock {
+        /// To be handed back.
+        transfer: TransferId,
+        /// Under which name it is kept.
+        key: ExternalKey,
+        /// The device.
+        device: DeviceNum,
+        /// Where it goes; if there is none yet, memory of `size_bytes` has to be allocated first.
+        block: Option<Box<DeviceBlock>>,
+        /// How much memory it takes up on the device; 0 if it is empty.
+        size_bytes: u64,
+        /// How many bytes of that are the object.
+        contents_bytes: u64,
+    },
+    /// Move what was copied out of a device from host memory to the external store. If that fails,
+    /// call [`super::Store::handle_copy_lost`].
+    Demote {
+        /// The device.
+        device: DeviceNum,
+        /// Under which name it is kept.
+        key: ExternalKey,
+    },
+    /// What was copied out of a device need not be kept any longer. Nothing is called back.
+    ForgetCopy {
+        /// The device.
+        device: DeviceNum,
+        /// Under which name it is kept.
+        key: ExternalKey,
+    },
+    /// The client is about to open memory of a device: take note of its process, and when the
+    /// connection is gone and that process has ended too, call
+    /// [`super::Store::handle_process_ended`].
+    WatchProcess(ClientId),
 }
 
 /// Something slow that the store waits for.

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::table::{RestorePhase, State};
 use super::waiters::GetId;
 use super::{Effect, Moment, Store, StoreConfig};
-use crate::ids::{ClientId, ObjectId, Slot};
+use crate::ids::{ClientId, DeviceNum, ObjectId, Slot};
 use crate::protocol::message::{GetReply, GetTimeout, Reply};
 use crate::protocol::violation::Violation;
 use crate::store::backing::Backing;
@@ -120,11 +120,14 @@ impl Store {
                 self.table[*slot].is_available()
                     && client.is_some_and(|client| client.holds.contains(slot))
             };
-            let place = self.table.find(id).filter(held).map(|slot| self.place_of(slot));
+            let slot = self.table.find(id).filter(held);
+            let place = slot.map(|slot| self.place_of(slot));
             reply.objects.push((*id, place));
-            if let Some(place) = place
-                && reply.segments.iter().all(|info| info.segment != place.segment)
-            {
+            let Some(place) = place else { continue };
+            if place.device != DeviceNum::HOST {
+                let handle = slot.map(|slot| self.device_handle(&self.table[slot]));
+                reply.handles.get_or_insert_default().extend(handle);
+            } else if reply.segments.iter().all(|info| info.segment != place.segment) {
                 reply.segments.push(self.segment_info(place.segment));
             }
         }

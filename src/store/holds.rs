@@ -1,8 +1,9 @@
 //! Who needs an object, and what becomes of it when nobody does.
 
-use super::table::{Entry, RestorePhase, State};
+use super::room::RoomWaiter;
+use super::table::{RestorePhase, State};
 use super::{Effect, Store};
-use crate::ids::{ClientId, ExternalKey, ObjectId, Slot};
+use crate::ids::{ClientId, DeviceNum, ExternalKey, ObjectId, Slot};
 use crate::protocol::message::{Notice, Status};
 
 impl Store {
@@ -37,13 +38,17 @@ impl Store {
             // It may not be evicted, so it stays pinned; its creator's end is its end.
             State::Unsealed { .. } => return,
             State::Sealed if deletion_pending => {}
+            // It stays pinned.
+            State::Sealed if self.is_lingering(entry) => return,
             State::Sealed => {
-                self.eviction.unpin(slot);
-                self.room_changed = true;
+                let pool = &mut self.pools[entry.device];
+                pool.eviction.unpin(slot);
+                pool.room_changed = true;
             }
             State::Spilling(_) => {
-                self.leaving_bytes += entry.size_bytes();
-                self.eviction.remove(slot);
+                let pool = &mut self.pools[entry.device];
+                pool.leaving_bytes += entry.charged_bytes;
+                pool.eviction.remove(slot);
             }
             State::Spilled(_) | State::Restoring(..) => {
                 unreachable!("an object is held only while it is in memory")
@@ -56,23 +61,27 @@ impl Store {
 
     /// The client holds the object, which is available, from now on.
     pub(super) fn hold(&mut self, client: ClientId, slot: Slot) {
-        let Some(client) = self.clients.get_mut(client) else {
+        let Some(holder) = self.clients.get_mut(client) else {
             return;
         };
-        if !client.holds.insert(slot) {
+        if !holder.holds.insert(slot) {
             return;
         }
         let entry = &mut self.table[slot];
         entry.holders += 1;
+        if entry.device != DeviceNum::HOST {
+            self.watch_process(client);
+        }
+        let entry = &self.table[slot];
         if entry.holders > 1 {
             return;
         }
-        let size_bytes = entry.size_bytes();
+        let pool = &mut self.pools[entry.device];
         if let State::Spilling(_) = entry.state {
-            self.leaving_bytes -= size_bytes;
-            self.eviction.insert_restored(slot, size_bytes);
+            pool.leaving_bytes -= entry.charged_bytes;
+            pool.eviction.insert_restored(slot, entry.charged_bytes);
         } else {
-            self.eviction.pin(slot);
+            pool.eviction.pin(slot);
         }
     }
 
@@ -105,24 +114,37 @@ impl Store {
             creator.holds.remove(&slot);
             creator.creating.remove(&slot);
         }
+        let pool = &mut self.pools[entry.device];
         match entry.state {
             State::Unsealed { reserving: Some(transfer), .. } => {
-                self.eviction.remove(slot);
-                self.leaving_bytes += entry.size_bytes();
-                self.transfers.orphan(transfer);
+                pool.eviction.remove(slot);
+                // One that waits for room is no transfer that ends.
+                let waiter = RoomWaiter::Allocation(transfer);
+                if let Some(place) = pool.room_queue.iter().position(|other| *other == waiter) {
+                    pool.room_queue.remove(place);
+                    self.transfers.forget(transfer);
+                    self.leave_memory(entry.device, entry.charged_bytes, None);
+                } else {
+                    pool.leaving_bytes += entry.charged_bytes;
+                    self.transfers.orphan(transfer);
+                }
             }
             State::Unsealed { .. } | State::Sealed => {
-                self.eviction.remove(slot);
-                self.drop_from_memory(&entry);
+                // What was chosen for eviction is forgotten by the policy already.
+                pool.eviction.forget(slot);
+                self.leave_memory(entry.device, entry.charged_bytes, entry.location);
             }
             // Its bytes were counted as leaving when it was last released.
-            State::Spilling(transfer) => self.transfers.orphan(transfer),
+            State::Spilling(transfer) => {
+                self.transfers.orphan(transfer);
+                self.devices.unpark(slot);
+            }
             State::Spilled(number) | State::Restoring(number, RestorePhase::Starved(_)) => {
                 if let State::Restoring(_, RestorePhase::Starved(turn)) = entry.state {
-                    self.starved.remove(&turn);
+                    pool.starved.remove(&turn);
                 }
-                let key = ExternalKey { id: entry.id, number };
-                self.effects.push_back(Effect::Forget(key));
+                self.devices.unpark(slot);
+                self.forget_copy(entry.device, ExternalKey { id: entry.id, number });
             }
             State::Restoring(..) => unreachable!("what is on its way back is removed afterwards"),
         }
@@ -131,10 +153,12 @@ impl Store {
         }
     }
 
-    /// The memory of an object that is out of the table is free again.
-    pub(super) fn drop_from_memory(&mut self, entry: &Entry) {
-        self.memory_bytes -= entry.size_bytes();
-        self.free(entry.allocation);
+    /// A copy of an object is of no use any more.
+    pub(super) fn forget_copy(&mut self, device: DeviceNum, key: ExternalKey) {
+        self.effects.push_back(match device {
+            DeviceNum::HOST => Effect::Forget(key),
+            device => Effect::ForgetCopy { device, key },
+        });
     }
 
     pub(super) fn tell_deleted(&mut self, id: ObjectId) {

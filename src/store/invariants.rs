@@ -2,9 +2,10 @@
 
 use super::Store;
 use super::clients::Departed;
+use super::pools::Pool;
 use super::room::RoomWaiter;
-use super::table::{Entry, RestorePhase, State};
-use crate::ids::Slot;
+use super::table::{Entry, Location, RestorePhase, State};
+use crate::ids::{DeviceNum, Slot};
 
 impl Store {
     /// Checks everything that this module states about the store. Slow: for tests.
@@ -14,42 +15,56 @@ impl Store {
     /// If something does not hold.
     pub fn check_invariants(&self) {
         self.allocator.check_invariants();
-        self.eviction.check_invariants();
+        self.devices.check_invariants();
         self.waiters.check_invariants();
-        self.check_memory();
+        for device in std::iter::once(DeviceNum::HOST).chain(self.pools.device_nums()) {
+            let pool = &self.pools[device];
+            if !pool.is_lost {
+                pool.eviction.check_invariants();
+                self.check_memory(device, pool);
+            }
+        }
+        self.check_extents();
         for (slot, entry) in self.table.iter() {
             self.check_entry(slot, entry);
         }
         self.check_holds();
         self.check_gets();
-        let is_starved =
-            |entry: &Entry| matches!(entry.state, State::Restoring(_, RestorePhase::Starved(_)));
-        let starved = self.table.iter().filter(|(_, entry)| is_starved(entry));
-        assert_eq!(self.starved.len(), starved.count(), "each is listed once");
     }
 
-    fn check_memory(&self) {
+    fn check_memory(&self, device: DeviceNum, pool: &Pool) {
+        let here = || self.table.iter().filter(|(_, entry)| entry.device == device);
+        let is_starved =
+            |entry: &Entry| matches!(entry.state, State::Restoring(_, RestorePhase::Starved(_)));
+        let starved = here().filter(|(_, entry)| is_starved(entry));
+        assert_eq!(pool.starved.len(), starved.count(), "each is listed once");
         let in_memory = |entry: &Entry| match entry.state {
             State::Spilled(_) => false,
             State::Restoring(_, phase) => matches!(phase, RestorePhase::Copying(_)),
             _ => true,
         };
-        let objects = self.table.iter().filter(|(_, entry)| in_memory(entry));
-        let object_bytes: u64 = objects.map(|(_, entry)| entry.size_bytes()).sum();
-        let orphan_bytes: u64 = self.transfers.orphans().map(|orphan| orphan.size_bytes).sum();
-        assert_eq!(self.memory_bytes, object_bytes + orphan_bytes, "bytes in memory");
-        assert!(self.memory_bytes <= self.config.capacity_bytes, "the capacity is kept");
+        let objects = here().filter(|(_, entry)| in_memory(entry));
+        let object_bytes: u64 = objects.map(|(_, entry)| entry.charged_bytes).sum();
+        let orphans = self.transfers.orphans().filter(|orphan| orphan.device == device);
+        let orphan_bytes: u64 = orphans.map(|orphan| orphan.charged_bytes).sum();
+        let counted_bytes = object_bytes + orphan_bytes + self.devices.abandoned_bytes(device);
+        assert_eq!(pool.memory_bytes, counted_bytes, "bytes in memory");
+        assert!(pool.memory_bytes <= pool.capacity_bytes, "the capacity is kept");
         let leaving = |(_, entry): &(Slot, &Entry)| {
             matches!(entry.state, State::Spilling(_)) && entry.holders == 0
         };
-        let leaving_bytes: u64 =
-            self.table.iter().filter(leaving).map(|(_, entry)| entry.size_bytes()).sum();
-        assert_eq!(self.leaving_bytes, leaving_bytes + orphan_bytes, "bytes that are leaving");
+        let leaving_bytes: u64 = here().filter(leaving).map(|(_, entry)| entry.charged_bytes).sum();
+        assert_eq!(pool.leaving_bytes, leaving_bytes + orphan_bytes, "bytes that are leaving");
+    }
+
+    fn check_extents(&self) {
         let mut extents: Vec<_> = self
             .table
             .iter()
-            .filter_map(|(_, entry)| entry.allocation)
-            .map(|allocation| allocation.extent)
+            .filter_map(|(_, entry)| match entry.location {
+                Some(Location::Host(allocation)) => Some(allocation.extent),
+                _ => None,
+            })
             .collect();
         extents.sort_by_key(|extent| (extent.segment, extent.offset_bytes));
         for pair in extents.windows(2) {
@@ -65,7 +80,8 @@ impl Store {
 
     fn check_entry(&self, slot: Slot, entry: &Entry) {
         assert_eq!(self.table.find(&entry.id), Some(slot), "an object is found under its id");
-        let pinned = self.eviction.is_pinned(slot);
+        let pool = &self.pools[entry.device];
+        let pinned = pool.eviction.is_pinned(slot);
         match entry.state {
             State::Unsealed { creator, reserving } => {
                 let is_left = |departed: &Departed| {
@@ -82,7 +98,10 @@ impl Store {
                     assert_eq!(self.transfers.slot(transfer), Some(slot));
                 }
             }
-            State::Sealed => assert_eq!(pinned, Some(entry.holders > 0)),
+            State::Sealed => {
+                let is_needed = entry.holders > 0 || self.is_lingering(entry);
+                assert_eq!(pinned, Some(is_needed));
+            }
             State::Spilling(transfer) => {
                 assert_eq!(self.transfers.slot(transfer), Some(slot));
                 assert_eq!(pinned, (entry.holders > 0).then_some(true));
@@ -92,8 +111,8 @@ impl Store {
                 assert_eq!((pinned, entry.holders), (None, 0));
                 let known = match phase {
                     RestorePhase::Copying(transfer) => self.transfers.slot(transfer) == Some(slot),
-                    RestorePhase::Queued => self.room_queue.contains(&RoomWaiter::Restore(slot)),
-                    RestorePhase::Starved(turn) => self.starved.get(&turn) == Some(&slot),
+                    RestorePhase::Queued => pool.room_queue.contains(&RoomWaiter::Restore(slot)),
+                    RestorePhase::Starved(turn) => pool.starved.get(&turn) == Some(&slot),
                 };
                 assert!(known, "{entry:?} is on its way back");
             }
@@ -105,7 +124,15 @@ impl Store {
             "nobody waits for it"
         );
         let in_memory = !matches!(entry.state, State::Spilled(_) | State::Restoring(..));
-        assert_eq!(entry.allocation.is_some(), in_memory && entry.size_bytes() > 0);
+        let is_allocating = self.allocating(entry);
+        let has_place = in_memory && entry.charged_bytes > 0 && !is_allocating;
+        assert_eq!(entry.location.is_some(), has_place);
+    }
+
+    /// Whether memory of a device is still being allocated for the object.
+    fn allocating(&self, entry: &Entry) -> bool {
+        let is_reserving = matches!(entry.state, State::Unsealed { reserving: Some(_), .. });
+        is_reserving && entry.device != DeviceNum::HOST
     }
 
     fn check_holds(&self) {

@@ -13,10 +13,12 @@ mod backing;
 mod clients;
 mod create;
 mod debug_string;
+mod devices;
 mod effect;
 mod gets;
 mod holds;
 mod invariants;
+mod pools;
 mod room;
 mod table;
 #[cfg(test)]
@@ -24,7 +26,7 @@ mod tests;
 mod transfer;
 mod waiters;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use smallvec::SmallVec;
@@ -34,20 +36,20 @@ pub use self::effect::{Effect, TransferId};
 
 use self::clients::{Clients, Departed};
 use self::create::Whole;
+use self::devices::Devices;
 use self::holds::Told;
-use self::room::RoomWaiter;
-use self::table::{Entry, Table};
+use self::pools::{Pool, Pools};
+use self::table::{Entry, Location, Table};
 use self::transfer::Transfers;
 use self::waiters::Waiters;
-use crate::allocator::{Allocation, Allocator, FIRST_USABLE_BYTES};
-use crate::eviction::Eviction;
-use crate::ids::{ClientId, SegmentId, Slot};
+use crate::allocator::{Allocator, FIRST_USABLE_BYTES};
+use crate::ids::{ClientId, DeviceNum, SegmentId, Slot};
 use crate::protocol::message::{
     Notice, ObjectInfo, Place, Reply, Request, SegmentInfo, Status, TooLarge,
 };
 
 /// What a store is made with.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct StoreConfig {
     /// How many bytes of data and metadata all objects in memory may have together.
     pub capacity_bytes: u64,
@@ -63,6 +65,14 @@ pub struct StoreConfig {
     pub zero_on_free: bool,
     /// Whether there is an external store: evicted objects go there instead of being lost.
     pub has_external_store: bool,
+    /// How many bytes the objects on each CUDA device may take up; 0 for a device that is not to be
+    /// had.
+    pub device_bytes: Vec<u64>,
+    /// Objects on a device take up whole multiples of this.
+    pub device_granule_bytes: u64,
+    /// How much host memory copies of objects that were evicted from devices may take up; `None` if
+    /// such objects are deleted instead.
+    pub parking_bytes: Option<u64>,
 }
 
 /// A store of 10 MB, as the original's own tests use it, without bounds that these would meet.
@@ -76,6 +86,9 @@ impl Default for StoreConfig {
             max_victims: 1024,
             zero_on_free: false,
             has_external_store: false,
+            device_bytes: Vec::new(),
+            device_granule_bytes: 2 << 20,
+            parking_bytes: None,
         }
     }
 }
@@ -116,29 +129,16 @@ pub struct Store {
     table: Table,
     clients: Clients,
     waiters: Waiters,
-    eviction: Eviction,
+    pools: Pools,
+    devices: Devices,
     allocator: Allocator,
     segments: SmallVec<[SegmentInfo; 1]>,
     effects: VecDeque<Effect>,
     transfers: Transfers,
-    /// The data and metadata of all objects in memory, those on their way out or in included.
-    memory_bytes: u64,
-    /// Of these, what will have left memory when the transfers under way are complete.
-    leaving_bytes: u64,
     /// What [`Effect::ReleasePages`] is under way for.
     releasing_bytes: u64,
-    /// Who goes on when room was made.
-    room_queue: VecDeque<RoomWaiter>,
-    /// Objects in [`table::RestorePhase::Starved`], by their turn.
-    starved: BTreeMap<u64, Slot>,
-    /// The turn of the next of these.
-    next_turn: u64,
     /// Clients that are gone, some objects of which do not know it yet.
     departed: VecDeque<Departed>,
-    /// Something may fit now that did not before.
-    room_changed: bool,
-    /// The last copy to the external store failed.
-    spilling_fails: bool,
     /// What is being handled has waited for room before.
     retrying: bool,
     /// The number for the next [`ExternalKey`].
@@ -151,25 +151,26 @@ impl Store {
     /// A store whose first segment is `segment`, which should have room for the capacity.
     #[must_use]
     pub fn new(config: StoreConfig, segment: SegmentInfo) -> Self {
+        let host = Pool::new(config.capacity_bytes, config.has_external_store);
+        let on_device = |bytes: &u64| match bytes {
+            0 => Pool::lost(),
+            bytes => Pool::new(*bytes, config.parking_bytes.is_some()),
+        };
+        let devices = config.device_bytes.iter().map(on_device).collect();
+        let parking_bytes = config.parking_bytes.unwrap_or(0);
         let mut store = Self {
+            pools: Pools { host, devices },
+            devices: Devices::new(config.device_granule_bytes, parking_bytes),
             config,
             table: Table::new(),
             clients: Clients::default(),
             waiters: Waiters::default(),
-            eviction: Eviction::new(config.capacity_bytes),
             allocator: Allocator::new(),
             segments: SmallVec::new(),
             effects: VecDeque::new(),
             transfers: Transfers::default(),
-            memory_bytes: 0,
-            leaving_bytes: 0,
             releasing_bytes: 0,
-            room_queue: VecDeque::new(),
-            starved: BTreeMap::new(),
-            next_turn: 0,
             departed: VecDeque::new(),
-            room_changed: false,
-            spilling_fails: false,
             retrying: false,
             next_external_number: 1,
             victims: Vec::new(),
@@ -189,10 +190,16 @@ impl Store {
         self.waiters.next_deadline()
     }
 
-    /// The data and metadata of all objects in memory, in bytes.
+    /// The data and metadata of all objects in host memory, in bytes.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
-        self.memory_bytes
+        self.pools.host.memory_bytes
+    }
+
+    /// What all objects on a device take up of its memory, in bytes.
+    #[must_use]
+    pub fn device_bytes(&self, device: DeviceNum) -> u64 {
+        self.pools[device].memory_bytes
     }
 
     /// A client has connected.
@@ -205,7 +212,8 @@ impl Store {
         let Some(client) = self.clients.disconnect(id) else {
             return;
         };
-        self.room_changed |= self.eviction.remove_client(id);
+        let pool = &mut self.pools.host;
+        pool.room_changed |= pool.eviction.remove_client(id);
         for get in &client.gets {
             self.waiters.remove(*get);
         }
@@ -223,7 +231,7 @@ impl Store {
     pub fn work(&mut self, backing: &mut impl Backing) {
         let mut left = self.config.max_victims;
         while let Some(departed) = self.departed.front_mut() {
-            let id = departed.id;
+            let (id, process) = (departed.id, departed.process);
             if left == 0 {
                 break;
             }
@@ -231,9 +239,11 @@ impl Store {
             if let Some(slot) = departed.creating.next() {
                 // It may be gone by itself, if no memory was to be had for it.
                 if self.table.get(slot).and_then(Entry::creator) == Some(id) {
+                    self.linger(id, process, slot);
                     self.remove_object(slot, Told::Nobody);
                 }
             } else if let Some(slot) = departed.holds.next() {
+                self.linger(id, process, slot);
                 self.drop_hold(slot);
             } else {
                 self.departed.pop_front();
@@ -331,7 +341,7 @@ impl Store {
             }
             Request::RefreshLru(ids) => {
                 for slot in ids.iter().filter_map(|id| self.table.find(id)) {
-                    self.eviction.refresh(slot);
+                    self.pools[self.table[slot].device].eviction.refresh(slot);
                 }
                 self.reply(client, Reply::RefreshLru);
             }
@@ -356,7 +366,7 @@ impl Store {
         // The name is for nothing but the label of the quota, and is not kept without one.
         let label = &name[..name.len().min(MAX_NAME_BYTES)];
         match u64::try_from(quota_bytes) {
-            Ok(quota) if self.eviction.reserve_quota(client, label, quota) => Status::Ok,
+            Ok(quota) if self.pools.host.eviction.reserve_quota(client, label, quota) => Status::Ok,
             _ => Status::OutOfMemory,
         }
     }
@@ -378,15 +388,15 @@ impl Store {
 
     /// Where an object in memory is.
     fn place_of(&self, slot: Slot) -> Place {
-        let entry = &self.table[slot];
-        let (segment, offset_bytes) = match entry.allocation {
-            Some(Allocation { extent, .. }) => (extent.segment, extent.offset_bytes),
+        let Entry { device, location, data_bytes, metadata_bytes, .. } = self.table[slot];
+        let (segment, offset_bytes) = match location {
+            Some(Location::Host(at)) => (at.extent.segment, at.extent.offset_bytes),
             // An object without bytes needs no memory, but clients compute an address from its
             // offset, so it gets one that lies in a segment.
-            None => (self.segments[0].segment, FIRST_USABLE_BYTES),
+            None if device == DeviceNum::HOST => (self.segments[0].segment, FIRST_USABLE_BYTES),
+            _ => (SegmentId::NONE, 0),
         };
-        let Entry { data_bytes, metadata_bytes, .. } = *entry;
-        Place { segment, offset_bytes, data_bytes, metadata_bytes }
+        Place { segment, device, offset_bytes, data_bytes, metadata_bytes }
     }
 
     fn segment_info(&self, segment: SegmentId) -> SegmentInfo {
@@ -396,8 +406,15 @@ impl Store {
 
     /// Tries again to restore what found no room, if there may be some now.
     fn settle(&mut self, backing: &mut impl Backing) {
-        if std::mem::take(&mut self.room_changed) && !self.starved.is_empty() {
-            self.retry_starved(backing);
+        let host = &mut self.pools.host;
+        if std::mem::take(&mut host.room_changed) && !host.starved.is_empty() {
+            self.retry_starved(DeviceNum::HOST, backing);
+        }
+        for device in self.pools.device_nums() {
+            let pool = &mut self.pools[device];
+            if std::mem::take(&mut pool.room_changed) && !pool.starved.is_empty() {
+                self.retry_starved(device, backing);
+            }
         }
     }
 }

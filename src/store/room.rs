@@ -1,10 +1,11 @@
 //! Making room: quota, eviction, and the memory itself.
 
-use super::effect::Effect;
-use super::{Backing, Progress, Reservation, Store, Unavailable};
+use super::effect::{Effect, TransferId};
+use super::table::Location;
+use super::{Backing, Progress, Reservation, Store, Told, Unavailable};
 use crate::allocator::Allocation;
 use crate::eviction::{Eviction, OverQuota, QuotaStep};
-use crate::ids::{ClientId, Slot};
+use crate::ids::{ClientId, DeviceNum, Slot};
 use crate::protocol::message::{Reply, SegmentInfo};
 
 /// There is no place for a new object.
@@ -25,14 +26,16 @@ pub(super) enum RoomWaiter {
     Client(ClientId),
     /// An object that is wanted back in memory.
     Restore(Slot),
+    /// Memory of a device for a new object, which the driver has refused.
+    Allocation(TransferId),
 }
 
 /// A place for an object.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placement {
-    /// `None` for an object without bytes.
-    pub(super) allocation: Option<Allocation>,
-    /// Memory has to be reserved for it before a client may touch it.
+    /// `None` for an object without bytes, and on a device if memory must be allocated first.
+    pub(super) location: Option<Location>,
+    /// Memory has to be reserved or allocated for it before a client may touch it.
     pub(super) must_reserve: bool,
 }
 
@@ -50,12 +53,16 @@ impl Store {
     /// in the table already. For an object that can never fit nothing is evicted.
     pub(super) fn place(
         &mut self,
+        device: DeviceNum,
         creator: Option<ClientId>,
         size_bytes: u64,
         may_evict: bool,
         backing: &mut impl Backing,
     ) -> Result<Placement, NoRoom> {
-        self.make_room(creator, size_bytes, may_evict)?;
+        self.make_room(device, creator, size_bytes, may_evict)?;
+        if device != DeviceNum::HOST {
+            return Ok(self.place_on_device(device, size_bytes, backing));
+        }
         loop {
             match self.try_place(size_bytes, backing) {
                 Ok(placement) => return Ok(placement),
@@ -65,29 +72,42 @@ impl Store {
         }
     }
 
+    fn place_on_device(
+        &mut self,
+        device: DeviceNum,
+        size_bytes: u64,
+        backing: &mut impl Backing,
+    ) -> Placement {
+        let block = if size_bytes > 0 { backing.take_block(device, size_bytes) } else { None };
+        let location = block.map(|block| Location::Device(self.devices.insert(block)));
+        Placement { location, must_reserve: size_bytes > 0 && location.is_none() }
+    }
+
     /// Makes the count of bytes and objects allow for one more object of `size_bytes`.
     fn make_room(
         &mut self,
+        device: DeviceNum,
         creator: Option<ClientId>,
         size_bytes: u64,
         may_evict: bool,
     ) -> Result<(), NoRoom> {
-        let capacity_bytes = self.config.capacity_bytes;
-        if size_bytes > capacity_bytes {
+        let pool = &mut self.pools[device];
+        let capacity_bytes = pool.capacity_bytes;
+        if size_bytes > capacity_bytes || pool.is_lost {
             return Err(NoRoom::Never);
         }
         let max_victims = self.config.max_victims;
         let step = match creator {
-            Some(client) => self.eviction.plan_quota(client, size_bytes, may_evict, max_victims),
+            Some(client) => pool.eviction.plan_quota(client, size_bytes, may_evict, max_victims),
             None => Ok(QuotaStep::default()),
         };
         let step = step.map_err(|OverQuota| NoRoom::Never)?;
         // What was not planned may be evicted or pinned, so this may hope for too much, and the
         // create be refused when some of its own client's objects have gone.
-        let leaving_bytes = self.leaving_bytes + step.evicted_bytes + step.unplanned_bytes;
+        let leaving_bytes = pool.leaving_bytes + step.evicted_bytes + step.unplanned_bytes;
         let lacking_bytes =
-            (self.memory_bytes + size_bytes).saturating_sub(leaving_bytes + capacity_bytes);
-        let evictable_bytes = if may_evict { self.eviction.evictable_bytes() } else { 0 };
+            (pool.memory_bytes + size_bytes).saturating_sub(leaving_bytes + capacity_bytes);
+        let evictable_bytes = if may_evict { pool.eviction.evictable_bytes() } else { 0 };
         if lacking_bytes > evictable_bytes {
             return Err(NoRoom::Never);
         }
@@ -96,70 +116,81 @@ impl Store {
         let mut lacking_objects =
             (self.table.len() + new_objects).saturating_sub(self.config.max_objects);
         if lacking_objects > 0 && step.is_last() {
-            let evictable_objects = self.eviction.evictable_objects() + step.evicted_objects;
-            if !may_evict || self.config.has_external_store || evictable_objects < lacking_objects {
+            let evictable_objects = pool.eviction.evictable_objects() + step.evicted_objects;
+            if !may_evict || pool.spills || evictable_objects < lacking_objects {
                 return Err(NoRoom::Never);
             }
         }
         let mut victims = std::mem::take(&mut self.victims);
         if let Some(client) = creator {
-            self.eviction.apply_quota(client, step, &mut victims);
+            pool.eviction.apply_quota(client, step, &mut victims);
         }
         let mut is_unfinished = !step.is_last();
         if lacking_bytes > 0 && step.is_last() {
-            let target_bytes = lacking_bytes.max(capacity_bytes / Eviction::ROUND_DIVISOR);
-            let taken_bytes = self.eviction.take_victims(target_bytes, max_victims, &mut victims);
+            // What leaves a device may have to come back over the bus, so no more goes than has to.
+            let round_bytes = match device {
+                DeviceNum::HOST => capacity_bytes / Eviction::ROUND_DIVISOR,
+                _ => 0,
+            };
+            let target_bytes = lacking_bytes.max(round_bytes);
+            let taken_bytes = pool.eviction.take_victims(target_bytes, max_victims, &mut victims);
             is_unfinished = taken_bytes < lacking_bytes;
         }
         lacking_objects = lacking_objects.saturating_sub(victims.len());
         if step.is_last() {
             for _ in 0..lacking_objects {
-                self.eviction.take_oldest(&mut victims);
+                pool.eviction.take_oldest(&mut victims);
             }
         }
         if !victims.is_empty() {
             log::debug!(
                 "evicting {} objects to make room for {size_bytes} bytes; {} bytes are in use",
                 victims.len(),
-                self.memory_bytes
+                pool.memory_bytes
             );
         }
         self.evict(victims);
         if is_unfinished {
             return Err(NoRoom::Unfinished);
         }
-        let fits = self.memory_bytes + size_bytes <= capacity_bytes;
-        if fits { Ok(()) } else { Err(self.later_or_never()) }
+        let fits = self.pools[device].memory_bytes + size_bytes <= capacity_bytes;
+        if fits { Ok(()) } else { Err(self.later_or_never(device)) }
     }
 
     /// Evicts one round because memory could not be had though the count allowed for it.
     fn evict_for_place(&mut self, size_bytes: u64, may_evict: bool) -> Result<(), NoRoom> {
-        if !may_evict || self.eviction.evictable_objects() == 0 {
-            return Err(if self.leaving_bytes > 0 { NoRoom::Later } else { NoRoom::Never });
+        let pool = &mut self.pools.host;
+        if !may_evict || pool.eviction.evictable_objects() == 0 {
+            return Err(if pool.leaving_bytes > 0 { NoRoom::Later } else { NoRoom::Never });
         }
         let mut victims = std::mem::take(&mut self.victims);
-        let round_bytes = self.config.capacity_bytes / Eviction::ROUND_DIVISOR;
+        let round_bytes = pool.capacity_bytes / Eviction::ROUND_DIVISOR;
         let target_bytes = size_bytes.max(round_bytes);
         let max_victims = self.config.max_victims;
-        let taken_bytes = self.eviction.take_victims(target_bytes, max_victims, &mut victims);
-        let is_round = taken_bytes >= target_bytes || self.eviction.evictable_objects() == 0;
+        let taken_bytes = pool.eviction.take_victims(target_bytes, max_victims, &mut victims);
+        let is_round = taken_bytes >= target_bytes || pool.eviction.evictable_objects() == 0;
         self.evict(victims);
         if !is_round {
             return Err(NoRoom::Unfinished);
         }
-        if self.config.has_external_store { Err(self.later_or_never()) } else { Ok(()) }
+        let spills = self.pools.host.spills;
+        if spills { Err(self.later_or_never(DeviceNum::HOST)) } else { Ok(()) }
     }
 
     /// What to tell somebody who needs the objects gone that are leaving.
-    fn later_or_never(&self) -> NoRoom {
+    fn later_or_never(&self, device: DeviceNum) -> NoRoom {
         // Objects that could not be copied out stay. Choosing them again and again would keep the
         // client waiting for ever.
-        if self.spilling_fails && self.retrying { NoRoom::Never } else { NoRoom::Later }
+        if self.pools[device].spilling_fails && self.retrying {
+            NoRoom::Never
+        } else {
+            NoRoom::Later
+        }
     }
 
     /// The client's request is handed in again when room was made.
-    pub(super) fn await_room(&mut self, client_id: ClientId) -> Progress {
-        self.room_queue.push_back(RoomWaiter::Client(client_id));
+    pub(super) fn await_room(&mut self, device: DeviceNum, client_id: ClientId) -> Progress {
+        self.pools[device].room_queue.push_back(RoomWaiter::Client(client_id));
         Progress::Retry
     }
 
@@ -169,11 +200,11 @@ impl Store {
         Progress::Retry
     }
 
-    /// Evicts from the shared queue on request, without rounding up.
+    /// Evicts from the shared queue of host memory on request, without rounding up.
     pub(super) fn evict_on_request(&mut self, client_id: ClientId, bytes: u64) -> Progress {
         let mut victims = std::mem::take(&mut self.victims);
         if self.config.has_external_store {
-            self.eviction.take_victims(bytes, usize::MAX, &mut victims);
+            self.pools.host.eviction.take_victims(bytes, usize::MAX, &mut victims);
             if !victims.is_empty() {
                 self.evict_to_external(client_id, &victims);
                 victims.clear();
@@ -184,8 +215,9 @@ impl Store {
         let Some(client) = self.clients.get_mut(client_id) else { return Progress::Done };
         let max_victims = self.config.max_victims;
         let left_bytes = bytes.saturating_sub(client.evicted_bytes);
-        client.evicted_bytes += self.eviction.take_victims(left_bytes, max_victims, &mut victims);
-        let is_done = client.evicted_bytes >= bytes || self.eviction.evictable_objects() == 0;
+        let policy = &mut self.pools.host.eviction;
+        client.evicted_bytes += policy.take_victims(left_bytes, max_victims, &mut victims);
+        let is_done = client.evicted_bytes >= bytes || policy.evictable_objects() == 0;
         let evicted_bytes = client.evicted_bytes;
         if is_done {
             client.evicted_bytes = 0;
@@ -199,14 +231,12 @@ impl Store {
     }
 
     /// Carries out what the policy chose, and keeps the vector for the next time.
-    fn evict(&mut self, mut victims: Vec<Slot>) {
+    pub(super) fn evict(&mut self, mut victims: Vec<Slot>) {
         for slot in victims.drain(..) {
-            if self.config.has_external_store {
+            if self.pools[self.table[slot].device].spills {
                 self.spill(slot, None);
             } else {
-                let entry = self.table.remove(slot);
-                self.drop_from_memory(&entry);
-                self.tell_deleted(entry.id);
+                self.remove_object(slot, Told::Subscribers);
             }
         }
         self.victims = victims;
@@ -219,7 +249,7 @@ impl Store {
         backing: &mut impl Backing,
     ) -> Result<Placement, NoPlace> {
         if size_bytes == 0 {
-            return Ok(Placement { allocation: None, must_reserve: false });
+            return Ok(Placement { location: None, must_reserve: false });
         }
         // Once as it is, once more after all pages that are not needed were given back.
         for _ in 0..2 {
@@ -237,7 +267,8 @@ impl Store {
                     continue;
                 }
             };
-            return Ok(Placement { allocation: Some(allocation), must_reserve });
+            let location = Some(Location::Host(allocation));
+            return Ok(Placement { location, must_reserve });
         }
         Err(NoPlace::Full)
     }
@@ -267,10 +298,33 @@ impl Store {
         self.segments.push(info);
     }
 
-    /// Gives the memory of an object back.
-    pub(super) fn free(&mut self, allocation: Option<Allocation>) {
-        self.room_changed = true;
-        let Some(allocation) = allocation else { return };
+    /// An object of `charged_bytes` is not where it was, and its memory is free again.
+    pub(super) fn leave_memory(
+        &mut self,
+        device: DeviceNum,
+        charged_bytes: u64,
+        location: Option<Location>,
+    ) {
+        match location {
+            // Its block has its bytes for as long as it is in use.
+            Some(Location::Device(index)) => self.leave_block(index),
+            Some(Location::Host(allocation)) => {
+                self.pools.host.memory_bytes -= charged_bytes;
+                self.free(allocation);
+            }
+            None => {
+                let pool = &mut self.pools[device];
+                if !pool.is_lost {
+                    pool.memory_bytes -= charged_bytes;
+                }
+                pool.room_changed = true;
+            }
+        }
+    }
+
+    /// Gives host memory back.
+    pub(super) fn free(&mut self, allocation: Allocation) {
+        self.pools.host.room_changed = true;
         if self.config.zero_on_free {
             // What the system hands out instead of returned pages is clear.
             self.release_pages(allocation);

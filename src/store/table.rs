@@ -6,8 +6,9 @@ use foldhash::quality::RandomState;
 use hashbrown::HashTable;
 
 use crate::allocator::Allocation;
-use crate::ids::{ClientId, Digest, ObjectId, Slot};
+use crate::ids::{ClientId, DeviceNum, Digest, ObjectId, Slot};
 
+use super::devices::BlockIndex;
 use super::effect::TransferId;
 
 /// What the store knows of one object.
@@ -17,8 +18,12 @@ pub(super) struct Entry {
     pub(super) state: State,
     pub(super) data_bytes: u64,
     pub(super) metadata_bytes: u64,
-    /// Where it is, while it is in memory; an object without bytes is nowhere.
-    pub(super) allocation: Option<Allocation>,
+    /// Which memory it lives in, also while it was copied out of it.
+    pub(super) device: DeviceNum,
+    /// Where it is, while it is in that memory; an object without bytes is nowhere.
+    pub(super) location: Option<Location>,
+    /// The bytes that it takes up there, in all.
+    pub(super) charged_bytes: u64,
     pub(super) digest: Digest,
     /// How many connections hold it.
     pub(super) holders: u32,
@@ -32,6 +37,15 @@ pub(super) struct Entry {
     pub(super) construct_s: u32,
 }
 
+/// Where an object is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Location {
+    /// In host memory.
+    Host(Allocation),
+    /// In the memory of a device.
+    Device(BlockIndex),
+}
+
 /// The life of an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum State {
@@ -42,13 +56,13 @@ pub(super) enum State {
         /// Memory for it is being reserved; its creator has had no answer yet.
         reserving: Option<TransferId>,
     },
-    /// Complete and in memory.
+    /// Complete and in the memory where it lives.
     Sealed,
     /// Like [`State::Sealed`], but being copied out; to be evicted then unless somebody holds it.
     Spilling(TransferId),
-    /// In the external store only, under this number.
+    /// In the external store only, or copied out of a device, under this number.
     Spilled(u64),
-    /// In the external store, under this number, and wanted in memory.
+    /// The same, and wanted where it lives.
     Restoring(u64, RestorePhase),
 }
 
@@ -65,7 +79,8 @@ pub(super) enum RestorePhase {
 }
 
 impl Entry {
-    pub(super) fn size_bytes(&self) -> u64 {
+    /// Data and metadata together.
+    pub(super) fn contents_bytes(&self) -> u64 {
         self.data_bytes + self.metadata_bytes
     }
 

@@ -1,4 +1,5 @@
-//! What takes long: copies to and from the external store, and reserving memory.
+//! What takes long: copies to and from where evicted objects are kept, reserving memory, and
+//! allocating that of devices.
 //!
 //! Each is a *transfer*: an effect that names it, and later a completion that hands the name back.
 //! Its memory belongs to the transfer until then, even if the object that it was for is gone.
@@ -7,10 +8,9 @@ use slab::Slab;
 
 use super::effect::{Effect, TransferId};
 use super::room::{NoRoom, RoomWaiter};
-use super::table::{RestorePhase, State};
+use super::table::{Location, RestorePhase, State};
 use super::{Backing, Moment, Store, Told};
-use crate::allocator::Allocation;
-use crate::ids::{ClientId, ExternalKey, Slot};
+use crate::ids::{ClientId, DeviceBlock, DeviceNum, ExternalKey, ObjectId, Slot};
 use crate::protocol::message::{Reply, Status};
 
 /// How many of those that found no room are tried again when there may be some. Bounds what one
@@ -22,14 +22,22 @@ const MAX_RETRIES: usize = 16;
 pub(super) struct Transfer {
     /// The object; `None` once that was removed.
     slot: Option<Slot>,
-    pub(super) size_bytes: u64,
-    allocation: Option<Allocation>,
+    /// The memory that it is to or from.
+    pub(super) device: DeviceNum,
+    /// What the object takes up there.
+    pub(super) charged_bytes: u64,
+    location: Option<Location>,
     what: What,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 enum What {
+    /// Of host memory.
     Reserve {
+        creator: ClientId,
+    },
+    /// Of memory of a device.
+    Allocate {
         creator: ClientId,
     },
     Spill {
@@ -69,14 +77,14 @@ impl Transfers {
         self.transfers.remove(id.0)
     }
 
+    /// The transfer never ends, because it waits for room that there will not be.
+    pub(super) fn forget(&mut self, id: TransferId) {
+        self.transfers.remove(id.0);
+    }
+
     /// The object of the transfer is gone.
     pub(super) fn orphan(&mut self, id: TransferId) {
         self.transfers[id.0].slot = None;
-    }
-
-    /// Whether nothing is under way.
-    fn is_empty(&self) -> bool {
-        self.transfers.is_empty()
     }
 
     /// Those whose objects are gone.
@@ -91,25 +99,121 @@ impl Transfers {
 }
 
 impl Store {
-    /// Has memory reserved for an object that was just created.
-    pub(super) fn begin_reserve(&mut self, slot: Slot, creator: ClientId) {
-        let entry = &mut self.table[slot];
-        let Some(allocation) = entry.allocation else {
-            return;
-        };
-        let transfer = self.transfers.insert(Transfer {
+    fn begin(&mut self, slot: Slot, what: What) -> TransferId {
+        let entry = &self.table[slot];
+        self.pools[entry.device].transfers += 1;
+        self.transfers.insert(Transfer {
             slot: Some(slot),
-            size_bytes: entry.size_bytes(),
-            allocation: Some(allocation),
-            what: What::Reserve { creator },
-        });
-        entry.state = State::Unsealed { creator, reserving: Some(transfer) };
-        self.effects.push_back(Effect::Reserve { transfer, allocation });
+            device: entry.device,
+            charged_bytes: entry.charged_bytes,
+            location: entry.location,
+            what,
+        })
+    }
+
+    fn end(&mut self, id: TransferId) -> Transfer {
+        let transfer = self.transfers.remove(id);
+        self.pools[transfer.device].transfers -= 1;
+        transfer
+    }
+
+    /// Has memory reserved or allocated for an object that was just created.
+    pub(super) fn begin_reserve(&mut self, slot: Slot, creator: ClientId) {
+        let what = match self.table[slot].location {
+            Some(_) => What::Reserve { creator },
+            None => What::Allocate { creator },
+        };
+        let transfer = self.begin(slot, what);
+        self.table[slot].state = State::Unsealed { creator, reserving: Some(transfer) };
+        match self.table[slot].location {
+            Some(Location::Host(allocation)) => {
+                self.effects.push_back(Effect::Reserve { transfer, allocation });
+            }
+            _ => self.ask_for_block(transfer),
+        }
+    }
+
+    fn ask_for_block(&mut self, transfer: TransferId) {
+        let Transfer { device, charged_bytes: size_bytes, .. } =
+            self.transfers.transfers[transfer.0];
+        self.effects.push_back(Effect::AllocateBlock { transfer, device, size_bytes });
+    }
+
+    /// Memory of a device was allocated for a new object, or was not to be had.
+    pub fn handle_allocated(
+        &mut self,
+        id: TransferId,
+        block: Option<Box<DeviceBlock>>,
+        backing: &mut impl Backing,
+    ) {
+        let Transfer { slot, device, what, .. } = self.transfers.transfers[id.0];
+        let What::Allocate { creator } = what else { return };
+        let Some(block) = block else {
+            if slot.is_some() && self.can_wait_for_block(id) {
+                return;
+            }
+            let transfer = self.end(id);
+            match slot {
+                None => self.end_orphan(&transfer),
+                Some(slot) => {
+                    let object = self.table[slot].id;
+                    self.table[slot].state = State::Unsealed { creator, reserving: None };
+                    self.remove_object(slot, Told::Nobody);
+                    self.refuse_allocation(creator, object);
+                }
+            }
+            return self.wake_room_queue(device, backing);
+        };
+        let mut transfer = self.end(id);
+        let location = Location::Device(self.devices.insert(block));
+        transfer.location = Some(location);
+        match slot {
+            None => self.end_orphan(&transfer),
+            Some(slot) => {
+                self.table[slot].location = Some(location);
+                self.table[slot].state = State::Unsealed { creator, reserving: None };
+                self.reply_created(creator, slot);
+                self.effects.push_back(Effect::Resume(creator));
+            }
+        }
+        self.wake_room_queue(device, backing);
+    }
+
+    /// The driver has less memory than the count says, for instance because another program took
+    /// it: evicts for the allocation, if there is something to evict, and has it tried again.
+    fn can_wait_for_block(&mut self, id: TransferId) -> bool {
+        let Transfer { device, charged_bytes, .. } = self.transfers.transfers[id.0];
+        let pool = &mut self.pools[device];
+        if pool.is_lost || pool.spilling_fails {
+            return false;
+        }
+        let mut victims = std::mem::take(&mut self.victims);
+        let max_victims = self.config.max_victims;
+        pool.eviction.take_victims(charged_bytes, max_victims, &mut victims);
+        let any = !victims.is_empty();
+        self.evict(victims);
+        let pool = &mut self.pools[device];
+        // Besides this one, which is no transfer that others could wait for.
+        if pool.transfers > 1 {
+            pool.transfers -= 1;
+            pool.room_queue.push_back(RoomWaiter::Allocation(id));
+            return true;
+        }
+        if any {
+            self.ask_for_block(id);
+        }
+        any
+    }
+
+    /// A create on a device comes to nothing.
+    pub(super) fn refuse_allocation(&mut self, creator: ClientId, id: ObjectId) {
+        self.reply(creator, Reply::Create { id, outcome: Err(Status::OutOfMemory) });
+        self.effects.push_back(Effect::Resume(creator));
     }
 
     /// Memory was reserved for a new object, or was not to be had.
     pub fn handle_reserved(&mut self, id: TransferId, done: bool, backing: &mut impl Backing) {
-        let transfer = self.transfers.remove(id);
+        let transfer = self.end(id);
         let What::Reserve { creator } = transfer.what else {
             return;
         };
@@ -128,7 +232,7 @@ impl Store {
                 self.effects.push_back(Effect::Resume(creator));
             }
         }
-        self.wake_room_queue(backing);
+        self.wake_room_queue(DeviceNum::HOST, backing);
     }
 
     /// Sends objects to the external store that the policy has chosen and forgotten. The client is
@@ -141,58 +245,84 @@ impl Store {
         }
     }
 
-    /// Sends an object to the external store that the policy has chosen and forgotten.
+    /// Copies an object out that the policy has chosen and forgotten.
     pub(super) fn spill(&mut self, slot: Slot, eviction: Option<usize>) {
-        let entry = &mut self.table[slot];
+        let entry = &self.table[slot];
+        let (device, location) = (entry.device, entry.location);
+        let (charged_bytes, contents_bytes) = (entry.charged_bytes, entry.contents_bytes());
         let key = ExternalKey { id: entry.id, number: self.next_external_number };
+        let mut is_parked = false;
+        if device != DeviceNum::HOST {
+            let Some(parked) = self.make_parking_space(slot, charged_bytes) else {
+                return self.remove_object(slot, Told::Subscribers);
+            };
+            is_parked = parked;
+        }
         self.next_external_number += 1;
-        let (size_bytes, allocation) = (entry.size_bytes(), entry.allocation);
-        let what = What::Spill { key, eviction };
-        let transfer = Transfer { slot: Some(slot), size_bytes, allocation, what };
-        let transfer = self.transfers.insert(transfer);
-        entry.state = State::Spilling(transfer);
-        self.leaving_bytes += size_bytes;
-        self.effects.push_back(Effect::Spill { transfer, key, allocation });
+        let transfer = self.begin(slot, What::Spill { key, eviction });
+        self.table[slot].state = State::Spilling(transfer);
+        self.pools[device].leaving_bytes += charged_bytes;
+        let effect = match location {
+            Some(Location::Host(at)) => Effect::Spill { transfer, key, allocation: Some(at) },
+            None if device == DeviceNum::HOST => Effect::Spill { transfer, key, allocation: None },
+            _ => {
+                let block = self.boxed_block(location);
+                Effect::SpillBlock { transfer, key, device, block, contents_bytes, is_parked }
+            }
+        };
+        self.effects.push_back(effect);
+    }
+
+    fn boxed_block(&self, location: Option<Location>) -> Option<Box<DeviceBlock>> {
+        match location {
+            Some(Location::Device(index)) => Some(Box::new(self.devices.block(index).clone())),
+            _ => None,
+        }
     }
 
     /// An object was copied to the external store, or could not be.
     pub fn handle_spilled(&mut self, id: TransferId, done: bool, backing: &mut impl Backing) {
-        let transfer = self.transfers.remove(id);
+        let transfer = self.end(id);
         let What::Spill { key, eviction } = transfer.what else {
             return;
         };
-        self.spilling_fails = !done;
+        let device = transfer.device;
+        self.pools[device].spilling_fails = !done;
         let mut has_left = true;
         let mut forget = done;
         match transfer.slot {
             // Somebody has got hold of it in the meantime.
             Some(slot) if self.table[slot].holders > 0 => {
                 self.table[slot].state = State::Sealed;
+                self.devices.unpark(slot);
                 has_left = false;
             }
             Some(slot) if done => {
                 self.table[slot].state = State::Spilled(key.number);
-                self.table[slot].allocation = None;
+                self.table[slot].location = None;
+                self.devices.unpin_copy(slot);
                 self.end_orphan(&transfer);
                 forget = false;
             }
             Some(slot) => {
                 self.table[slot].state = State::Sealed;
-                self.leaving_bytes -= transfer.size_bytes;
-                self.eviction.insert_restored(slot, transfer.size_bytes);
-                self.eviction.unpin(slot);
+                self.devices.unpark(slot);
+                let pool = &mut self.pools[device];
+                pool.leaving_bytes -= transfer.charged_bytes;
+                pool.eviction.insert_restored(slot, transfer.charged_bytes);
+                pool.eviction.unpin(slot);
                 has_left = false;
             }
             // It was deleted.
             None => self.end_orphan(&transfer),
         }
         if forget {
-            self.effects.push_back(Effect::Forget(key));
+            self.forget_copy(device, key);
         }
         if let Some(eviction) = eviction {
-            self.count_eviction(eviction, if has_left { transfer.size_bytes } else { 0 });
+            self.count_eviction(eviction, if has_left { transfer.charged_bytes } else { 0 });
         }
-        self.wake_room_queue(backing);
+        self.wake_room_queue(device, backing);
     }
 
     /// One of the objects that a client wanted evicted is done with.
@@ -210,9 +340,12 @@ impl Store {
 
     /// Frees the memory of a transfer the object of which is not in memory any more.
     fn end_orphan(&mut self, transfer: &Transfer) {
-        self.memory_bytes -= transfer.size_bytes;
-        self.leaving_bytes -= transfer.size_bytes;
-        self.free(transfer.allocation);
+        let Transfer { device, charged_bytes, location, .. } = *transfer;
+        let pool = &mut self.pools[device];
+        if !pool.is_lost {
+            pool.leaving_bytes -= charged_bytes;
+        }
+        self.leave_memory(device, charged_bytes, location);
     }
 
     /// Begins to bring a spilled object back, if there is room; else as soon as there is.
@@ -227,43 +360,88 @@ impl Store {
             State::Restoring(number, RestorePhase::Starved(turn)) => (number, Some(turn)),
             _ => return,
         };
-        let (id, size_bytes) = (entry.id, entry.size_bytes());
-        let phase = match self.place(None, size_bytes, true, backing) {
-            Ok(place) => {
-                let key = ExternalKey { id, number };
-                let (allocation, what) = (place.allocation, What::Restore { key });
-                let transfer = Transfer { slot: Some(slot), size_bytes, allocation, what };
-                let transfer = self.transfers.insert(transfer);
-                self.memory_bytes += size_bytes;
-                self.effects.push_back(Effect::Restore { transfer, key, allocation });
-                RestorePhase::Copying(transfer)
-            }
+        let (id, device, charged_bytes) = (entry.id, entry.device, entry.charged_bytes);
+        let key = ExternalKey { id, number };
+        // Making room for it must not push its own copy out.
+        self.devices.pin_copy(slot);
+        let mut place = self.place(device, None, charged_bytes, true, backing);
+        // If what is evicted is simply gone, there is nothing to wait for.
+        while matches!(place, Err(NoRoom::Unfinished)) && self.pools[device].transfers == 0 {
+            place = self.place(device, None, charged_bytes, true, backing);
+        }
+        let phase = match place {
+            Ok(place) => RestorePhase::Copying(self.begin_restore(slot, key, place.location)),
             // Others are on their way out for it.
             Err(NoRoom::Later | NoRoom::Unfinished) => {
-                self.room_queue.push_back(RoomWaiter::Restore(slot));
+                self.pools[device].room_queue.push_back(RoomWaiter::Restore(slot));
                 RestorePhase::Queued
             }
             Err(NoRoom::Never) => {
                 // It keeps its turn, however often somebody asks for it.
+                let pool = &mut self.pools[device];
                 let turn = turn.unwrap_or_else(|| {
-                    self.next_turn += 1;
-                    self.starved.insert(self.next_turn, slot);
-                    self.next_turn
+                    pool.last_turn += 1;
+                    pool.starved.insert(pool.last_turn, slot);
+                    pool.last_turn
                 });
                 RestorePhase::Starved(turn)
             }
         };
         let is_starved = matches!(phase, RestorePhase::Starved(_));
-        if let Some(turn) = turn
-            && !is_starved
-        {
-            self.starved.remove(&turn);
+        if is_starved {
+            self.devices.unpin_copy(slot);
+        } else if let Some(turn) = turn {
+            self.pools[device].starved.remove(&turn);
         }
         self.table[slot].state = State::Restoring(number, phase);
         self.set_restoring(slot, !is_starved);
         if is_starved {
             self.delete_if_pending(slot);
         }
+    }
+
+    /// Has an object copied back to its new place.
+    fn begin_restore(
+        &mut self,
+        slot: Slot,
+        key: ExternalKey,
+        location: Option<Location>,
+    ) -> TransferId {
+        let transfer = self.begin(slot, What::Restore { key });
+        self.transfers.transfers[transfer.0].location = location;
+        let entry = &self.table[slot];
+        let (device, size_bytes) = (entry.device, entry.charged_bytes);
+        let contents_bytes = entry.contents_bytes();
+        self.pools[device].memory_bytes += size_bytes;
+        let effect = match location {
+            Some(Location::Host(at)) => Effect::Restore { transfer, key, allocation: Some(at) },
+            None if device == DeviceNum::HOST => {
+                Effect::Restore { transfer, key, allocation: None }
+            }
+            _ => {
+                let block = self.boxed_block(location);
+                Effect::RestoreBlock { transfer, key, device, block, size_bytes, contents_bytes }
+            }
+        };
+        self.effects.push_back(effect);
+        transfer
+    }
+
+    /// An object was copied back to its device, or could not be. `block` is the memory that had to
+    /// be allocated for it, if it had.
+    pub fn handle_block_restored(
+        &mut self,
+        now: Moment,
+        id: TransferId,
+        done: bool,
+        block: Option<Box<DeviceBlock>>,
+        backing: &mut impl Backing,
+    ) {
+        if let Some(block) = block {
+            let location = Location::Device(self.devices.insert(block));
+            self.transfers.transfers[id.0].location = Some(location);
+        }
+        self.handle_restored(now, id, done, backing);
     }
 
     /// A restore has come to nothing: an object that was deleted during it has nobody to wait for.
@@ -289,58 +467,69 @@ impl Store {
         done: bool,
         backing: &mut impl Backing,
     ) {
-        let transfer = self.transfers.remove(id);
-        let (What::Restore { key }, Some(slot)) = (transfer.what, transfer.slot) else {
-            return;
+        let transfer = self.end(id);
+        let What::Restore { key } = transfer.what else { return };
+        let Transfer { device, charged_bytes, location, .. } = transfer;
+        let Some(slot) = transfer.slot else {
+            // Its device was lost.
+            self.forget_copy(device, key);
+            return self.leave_memory(device, charged_bytes, location);
         };
-        let size_bytes = transfer.size_bytes;
         let entry = &mut self.table[slot];
         if done {
             entry.state = State::Sealed;
-            entry.allocation = transfer.allocation;
+            entry.location = location;
             // As in the original, its life in memory begins anew.
             entry.create_time_s = now.unix_s;
             entry.construct_s = 0;
-            self.eviction.insert_restored(slot, size_bytes);
-            self.effects.push_back(Effect::Forget(key));
+            self.pools[device].eviction.insert_restored(slot, charged_bytes);
+            self.devices.unpark(slot);
+            self.forget_copy(device, key);
             self.serve_waiting(slot);
             if self.table[slot].holders == 0 {
                 self.on_unheld(slot);
             }
         } else {
             entry.state = State::Spilled(key.number);
-            self.memory_bytes -= size_bytes;
-            self.free(transfer.allocation);
+            self.devices.unpin_copy(slot);
+            self.leave_memory(device, charged_bytes, location);
             self.set_restoring(slot, false);
             self.delete_if_pending(slot);
         }
-        self.wake_room_queue(backing);
+        self.wake_room_queue(device, backing);
     }
 
     /// A transfer has ended: those who have waited for room longest try again. The others do when
     /// the next one ends, and all do when none is left.
-    fn wake_room_queue(&mut self, backing: &mut impl Backing) {
-        for count in 0..self.room_queue.len() {
-            if count >= MAX_RETRIES && !self.transfers.is_empty() {
+    fn wake_room_queue(&mut self, device: DeviceNum, backing: &mut impl Backing) {
+        for count in 0..self.pools[device].room_queue.len() {
+            if count >= MAX_RETRIES && self.pools[device].transfers > 0 {
                 break;
             }
-            match self.room_queue.pop_front() {
+            match self.pools[device].room_queue.pop_front() {
                 Some(RoomWaiter::Client(client)) => self.effects.push_back(Effect::Resume(client)),
                 Some(RoomWaiter::Restore(slot)) => {
                     self.retrying = true;
                     self.restore(slot, backing);
                 }
+                Some(RoomWaiter::Allocation(transfer)) => self.retry_allocation(transfer),
                 None => break,
             }
         }
         self.settle(backing);
     }
 
+    fn retry_allocation(&mut self, id: TransferId) {
+        let device = self.transfers.transfers[id.0].device;
+        self.pools[device].transfers += 1;
+        self.ask_for_block(id);
+    }
+
     /// Tries again to restore some of what found no room, and gives up on what nobody waits for any
     /// more. Those that are still out of luck have their next try after the others.
-    pub(super) fn retry_starved(&mut self, backing: &mut impl Backing) {
-        for _ in 0..self.starved.len().min(MAX_RETRIES) {
-            let Some((_, slot)) = self.starved.pop_first() else { return };
+    pub(super) fn retry_starved(&mut self, device: DeviceNum, backing: &mut impl Backing) {
+        for _ in 0..self.pools[device].starved.len().min(MAX_RETRIES) {
+            let Some((_, slot)) = self.pools[device].starved.pop_first() else { return };
             let entry = &mut self.table[slot];
             let State::Restoring(number, RestorePhase::Starved(_)) = entry.state else { continue };
             entry.state = State::Spilled(number);

@@ -421,6 +421,7 @@ impl World {
                     self.external_jobs.push_back(ExternalJob::Restore(transfer, key, allocation));
                 }
                 Effect::Forget(key) => self.external_jobs.push_back(ExternalJob::Forget(key)),
+                other => unreachable!("there is no device here: {other:?}"),
             }
         }
     }

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use plasma_store::allocator::FIRST_USABLE_BYTES;
-use plasma_store::ids::{ClientId, Digest, Extent, ObjectId};
+use plasma_store::ids::{ClientId, DeviceNum, Digest, Extent, ObjectId};
 use plasma_store::protocol::message::{
-    CreateRequest, GetReply, GetTimeout, Notice, ObjectInfo, Place, Reply, SegmentInfo, Status,
-    TooLarge,
+    Access, CreateRequest, GetReply, GetTimeout, Notice, ObjectInfo, Place, Reply, SegmentInfo,
+    Status, TooLarge,
 };
 use plasma_store::protocol::violation::Violation;
 use plasma_store::store::{Effect, Moment, Progress};
@@ -181,7 +181,10 @@ impl Model {
     pub(super) fn expect_created(&mut self, client: ClientId, serial: Serial) {
         let id = self.object(serial).id;
         let (place, segment) = self.place_of(serial);
-        self.expect_reply(client, Reply::Create { id, outcome: Ok((place, segment)) });
+        self.expect_reply(
+            client,
+            Reply::Create { id, outcome: Ok((place, Access::Segment(segment))) },
+        );
         self.expect_segment(client, place.segment);
     }
 
@@ -195,7 +198,8 @@ impl Model {
         };
         let info = self.segments.iter().find(|info| info.segment == segment);
         let (data_bytes, metadata_bytes) = (object.data_bytes, object.metadata_bytes);
-        let place = Place { segment, offset_bytes, data_bytes, metadata_bytes };
+        let device = DeviceNum::HOST;
+        let place = Place { segment, device, offset_bytes, data_bytes, metadata_bytes };
         (place, *info.expect("the segment was added"))
     }
 
