@@ -1,7 +1,7 @@
 //! Reading replies back, by the layout of flatbuffers alone.
 
 use plasma_store::protocol::frame::HEADER_BYTES;
-use plasma_store::protocol::message::{GetReply, Notice, ObjectInfo, Place, Reply, Status};
+use plasma_store::protocol::message::{Access, GetReply, Notice, ObjectInfo, Place, Reply, Status};
 
 use super::kind_of;
 
@@ -120,13 +120,17 @@ pub(super) fn check(frame: &[u8], reply: &Reply) {
         Reply::Create { id, outcome } => {
             assert_eq!(table.blob(0), id.as_bytes());
             let at = table.field(1).expect("the place is there on errors too");
-            let (place, status) = (outcome.ok().map(|(place, _)| place), outcome.err());
+            let (place, status) =
+                (outcome.as_ref().ok().map(|(place, _)| place), outcome.as_ref().err());
             match place {
-                Some(place) => check_place(&body[at..at + PLACE_BYTES], Some(&place)),
+                Some(place) => check_place(&body[at..at + PLACE_BYTES], Some(place)),
                 None => assert_eq!(body[at..at + PLACE_BYTES], [0; PLACE_BYTES]),
             }
-            assert_eq!(table.i32(2), number(status.unwrap_or(Status::Ok)));
-            let segment = outcome.ok().map(|(_, segment)| segment);
+            assert_eq!(table.i32(2), number(status.copied().unwrap_or(Status::Ok)));
+            let segment = outcome.as_ref().ok().map(|(_, access)| match access {
+                Access::Segment(info) => *info,
+                Access::Device(_) => panic!("there is no device"),
+            });
             assert_eq!(table.i32(3), segment.map_or(0, |info| info.segment.0));
             let mapped = segment.map_or(0, |info| info.range_bytes + GAP_BYTES);
             assert_eq!(table.i64(4).cast_unsigned(), mapped);
@@ -205,7 +209,8 @@ fn check_get(table: &Table<'_>, reply: &GetReply) {
 fn check_place(found: &[u8], place: Option<&Place>) {
     let number = |at: usize| u64::from_le_bytes(found[at..at + 8].try_into().expect("8 bytes"));
     let segment = i32::from_le_bytes(found[..4].try_into().expect("4 bytes"));
-    let Some(Place { segment: expected, offset_bytes, data_bytes, metadata_bytes }) = place else {
+    let Some(Place { segment: expected, offset_bytes, data_bytes, metadata_bytes, .. }) = place
+    else {
         assert_eq!((segment, number(16)), (0, u64::MAX));
         return;
     };

@@ -399,6 +399,7 @@ impl World {
                 Effect::Forget(key) => {
                     self.external.remove(&(key.id, key.number));
                 }
+                other => unreachable!("there is no device: {other:?}"),
             }
         }
     }
