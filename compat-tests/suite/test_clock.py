@@ -69,8 +69,8 @@ def clock(tmp_path):
 
 
 class Clock:
-    def __init__(self, library, file):
-        self.library = library
+    def __init__(self, shim, file):
+        self.shim = shim
         self.file = file
         self.ahead(0)
 
@@ -80,7 +80,7 @@ class Clock:
         new.rename(self.file)
 
     def wrap(self, server):
-        variables = ["LD_PRELOAD=%s" % self.library, "CLOCK_AHEAD=%s" % self.file]
+        variables = ["LD_PRELOAD=%s" % self.shim, "CLOCK_AHEAD=%s" % self.file]
         server.command = ["env", *variables, *server.command]
         server.start()
         server.wait_ready()

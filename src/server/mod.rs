@@ -68,9 +68,10 @@ const EVENTS_PER_POLL: usize = 1024;
 const OUTPUT_HIGH_WATER_BYTES: usize = 256 << 10;
 
 /// The official client sends a request in four pieces, each a system call, so the rest of a frame
-/// is usually only a microsecond away: that much sooner than the poll would tell. About 10 us in
-/// all.
-const MAX_PARTIAL_READS: u32 = 24;
+/// is usually only a microsecond away: that much sooner than the poll would tell. But where both
+/// share a processor the client cannot go on meanwhile: with 24 reads its requests took twice as
+/// long there, and no less where each has one of its own.
+const MAX_PARTIAL_READS: u32 = 4;
 
 /// How long to wait before accepting connections again when there were no descriptors left, unless
 /// a connection ends before.
