@@ -310,7 +310,9 @@ impl Store {
                 let pool = &mut self.pools[device];
                 pool.leaving_bytes -= transfer.charged_bytes;
                 pool.eviction.insert_restored(slot, transfer.charged_bytes);
-                pool.eviction.unpin(slot);
+                if !self.is_lingering(&self.table[slot]) {
+                    self.pools[device].eviction.unpin(slot);
+                }
                 has_left = false;
             }
             // It was deleted.

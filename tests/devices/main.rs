@@ -147,7 +147,7 @@ impl World {
             jobs: VecDeque::new(),
             copies: BTreeMap::new(),
             lost: BTreeSet::new(),
-            fault_percent: if rng.bool() { 0 } else { 10 },
+            fault_percent: [0, 0, 10, 50][rng.usize(0..4)],
             has_external_store,
             number: 0,
             written: BTreeMap::new(),
