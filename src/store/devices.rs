@@ -116,10 +116,8 @@ impl Devices {
 impl Store {
     /// How a client opens the memory of an object on a device.
     pub(super) fn device_handle(&self, entry: &Entry) -> DeviceHandle {
-        let handle = match entry.location {
-            Some(Location::Device(index)) => Some(Box::new(self.devices.block(index).handle)),
-            _ => None,
-        };
+        let block = entry.location.and_then(Location::block);
+        let handle = block.map(|index| Box::new(self.devices.block(index).handle));
         DeviceHandle { size_bytes: entry.contents_bytes(), handle }
     }
 
@@ -154,7 +152,7 @@ impl Store {
 
     /// A connection that held this object is gone; its process may still have the memory open.
     pub(super) fn linger(&mut self, client: ClientId, process: Process, slot: Slot) {
-        let Some(Location::Device(index)) = self.table[slot].location else { return };
+        let Some(index) = self.table[slot].location.and_then(Location::block) else { return };
         match process {
             Process::Ended => {}
             Process::Unknown => self.devices.blocks[index.0].may_be_open = true,
@@ -189,10 +187,8 @@ impl Store {
     /// Whether a process may have the object's memory open though its connection is gone. To evict
     /// the object would not give its memory back.
     pub(super) fn is_lingering(&self, entry: &Entry) -> bool {
-        match entry.location {
-            Some(Location::Device(index)) => self.devices.blocks[index.0].lingering > 0,
-            _ => false,
-        }
+        let block = entry.location.and_then(Location::block);
+        block.is_some_and(|index| self.devices.blocks[index.0].lingering > 0)
     }
 
     /// Finds room for a copy of an object of a device. `None` if it cannot be kept anywhere, else
@@ -258,11 +254,11 @@ impl Store {
         for slot in slots {
             let entry = self.table.remove(slot);
             self.pools[device].eviction.forget(slot);
-            self.devices.parking.forget(slot);
+            self.devices.unpark(slot);
             match entry.state {
                 State::Unsealed { creator, reserving: Some(transfer) } => {
                     self.transfers.orphan(transfer);
-                    self.refuse_allocation(creator, entry.id);
+                    self.refuse_create(creator, entry.id);
                 }
                 State::Spilling(transfer)
                 | State::Restoring(_, RestorePhase::Copying(transfer)) => {
@@ -275,7 +271,7 @@ impl Store {
                 State::Unsealed { .. } | State::Sealed => {}
             }
             // A copy that is under way has the block until it ends.
-            if let Some(Location::Device(index)) = entry.location
+            if let Some(index) = entry.location.and_then(Location::block)
                 && !matches!(entry.state, State::Spilling(_))
             {
                 self.leave_block(index);
@@ -295,7 +291,7 @@ impl Store {
             match waiter {
                 // It learns by its next try that there is no room.
                 RoomWaiter::Client(client) => self.effects.push_back(Effect::Resume(client)),
-                RoomWaiter::Allocation(transfer) => self.transfers.forget(transfer),
+                RoomWaiter::Allocation(transfer) => drop(self.transfers.remove(transfer)),
                 RoomWaiter::Restore(_) => {}
             }
         }

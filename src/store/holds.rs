@@ -122,7 +122,7 @@ impl Store {
                 let waiter = RoomWaiter::Allocation(transfer);
                 if let Some(place) = pool.room_queue.iter().position(|other| *other == waiter) {
                     pool.room_queue.remove(place);
-                    self.transfers.forget(transfer);
+                    self.transfers.remove(transfer);
                     self.leave_memory(entry.device, entry.charged_bytes, None);
                 } else {
                     pool.leaving_bytes += entry.charged_bytes;

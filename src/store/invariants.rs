@@ -4,7 +4,7 @@ use super::Store;
 use super::clients::Departed;
 use super::pools::Pool;
 use super::room::RoomWaiter;
-use super::table::{Entry, Location, RestorePhase, State};
+use super::table::{Entry, RestorePhase, State};
 use crate::ids::{DeviceNum, Slot};
 
 impl Store {
@@ -61,10 +61,8 @@ impl Store {
         let mut extents: Vec<_> = self
             .table
             .iter()
-            .filter_map(|(_, entry)| match entry.location {
-                Some(Location::Host(allocation)) => Some(allocation.extent),
-                _ => None,
-            })
+            .filter_map(|(_, entry)| entry.location?.allocation())
+            .map(|allocation| allocation.extent)
             .collect();
         extents.sort_by_key(|extent| (extent.segment, extent.offset_bytes));
         for pair in extents.windows(2) {

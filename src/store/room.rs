@@ -113,7 +113,7 @@ impl Store {
         }
         // An object that comes back is in the table already.
         let new_objects = usize::from(creator.is_some());
-        let mut lacking_objects =
+        let lacking_objects =
             (self.table.len() + new_objects).saturating_sub(self.config.max_objects);
         if lacking_objects > 0 && step.is_last() {
             let evictable_objects = pool.eviction.evictable_objects() + step.evicted_objects;
@@ -126,19 +126,20 @@ impl Store {
             pool.eviction.apply_quota(client, step, &mut victims);
         }
         let mut is_unfinished = !step.is_last();
-        if lacking_bytes > 0 && step.is_last() {
-            // What leaves a device may have to come back over the bus, so no more goes than has to.
-            let round_bytes = match device {
-                DeviceNum::HOST => capacity_bytes / Eviction::ROUND_DIVISOR,
-                _ => 0,
-            };
-            let target_bytes = lacking_bytes.max(round_bytes);
-            let taken_bytes = pool.eviction.take_victims(target_bytes, max_victims, &mut victims);
-            is_unfinished = taken_bytes < lacking_bytes;
-        }
-        lacking_objects = lacking_objects.saturating_sub(victims.len());
         if step.is_last() {
-            for _ in 0..lacking_objects {
+            if lacking_bytes > 0 {
+                // What leaves a device may have to come back over the bus, so no more goes than has
+                // to.
+                let round_bytes = match device {
+                    DeviceNum::HOST => capacity_bytes / Eviction::ROUND_DIVISOR,
+                    _ => 0,
+                };
+                let target_bytes = lacking_bytes.max(round_bytes);
+                let policy = &mut pool.eviction;
+                let taken_bytes = policy.take_victims(target_bytes, max_victims, &mut victims);
+                is_unfinished = taken_bytes < lacking_bytes;
+            }
+            for _ in victims.len()..lacking_objects {
                 pool.eviction.take_oldest(&mut victims);
             }
         }

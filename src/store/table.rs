@@ -46,6 +46,24 @@ pub(super) enum Location {
     Device(BlockIndex),
 }
 
+impl Location {
+    /// The extent, in host memory.
+    pub(super) fn allocation(self) -> Option<Allocation> {
+        match self {
+            Self::Host(allocation) => Some(allocation),
+            Self::Device(_) => None,
+        }
+    }
+
+    /// The block, on a device.
+    pub(super) fn block(self) -> Option<BlockIndex> {
+        match self {
+            Self::Host(_) => None,
+            Self::Device(index) => Some(index),
+        }
+    }
+}
+
 /// The life of an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum State {

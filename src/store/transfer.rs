@@ -73,13 +73,9 @@ impl Transfers {
         TransferId(self.transfers.insert(transfer))
     }
 
-    fn remove(&mut self, id: TransferId) -> Transfer {
+    /// Takes a transfer out that is not counted as under way: see [`Store::end`] for others.
+    pub(super) fn remove(&mut self, id: TransferId) -> Transfer {
         self.transfers.remove(id.0)
-    }
-
-    /// The transfer never ends, because it waits for room that there will not be.
-    pub(super) fn forget(&mut self, id: TransferId) {
-        self.transfers.remove(id.0);
     }
 
     /// The object of the transfer is gone.
@@ -153,30 +149,29 @@ impl Store {
                 return;
             }
             let transfer = self.end(id);
-            match slot {
-                None => self.end_orphan(&transfer),
-                Some(slot) => {
-                    let object = self.table[slot].id;
-                    self.table[slot].state = State::Unsealed { creator, reserving: None };
-                    self.remove_object(slot, Told::Nobody);
-                    self.refuse_allocation(creator, object);
-                }
-            }
+            self.finish_create(&transfer, creator, false);
             return self.wake_room_queue(device, backing);
         };
         let mut transfer = self.end(id);
-        let location = Location::Device(self.devices.insert(block));
-        transfer.location = Some(location);
-        match slot {
-            None => self.end_orphan(&transfer),
-            Some(slot) => {
-                self.table[slot].location = Some(location);
-                self.table[slot].state = State::Unsealed { creator, reserving: None };
-                self.reply_created(creator, slot);
-                self.effects.push_back(Effect::Resume(creator));
-            }
-        }
+        transfer.location = Some(Location::Device(self.devices.insert(block)));
+        self.finish_create(&transfer, creator, true);
         self.wake_room_queue(device, backing);
+    }
+
+    /// Memory for a new object is there, or is not to be had.
+    fn finish_create(&mut self, transfer: &Transfer, creator: ClientId, done: bool) {
+        let Some(slot) = transfer.slot else { return self.end_orphan(transfer) };
+        let entry = &mut self.table[slot];
+        entry.state = State::Unsealed { creator, reserving: None };
+        entry.location = transfer.location;
+        if done {
+            self.reply_created(creator, slot);
+            self.effects.push_back(Effect::Resume(creator));
+        } else {
+            let id = entry.id;
+            self.remove_object(slot, Told::Nobody);
+            self.refuse_create(creator, id);
+        }
     }
 
     /// The driver has less memory than the count says, for instance because another program took
@@ -205,8 +200,8 @@ impl Store {
         any
     }
 
-    /// A create on a device comes to nothing.
-    pub(super) fn refuse_allocation(&mut self, creator: ClientId, id: ObjectId) {
+    /// A create that had to wait for memory comes to nothing.
+    pub(super) fn refuse_create(&mut self, creator: ClientId, id: ObjectId) {
         self.reply(creator, Reply::Create { id, outcome: Err(Status::OutOfMemory) });
         self.effects.push_back(Effect::Resume(creator));
     }
@@ -217,21 +212,7 @@ impl Store {
         let What::Reserve { creator } = transfer.what else {
             return;
         };
-        match transfer.slot {
-            None => self.end_orphan(&transfer),
-            Some(slot) => {
-                self.table[slot].state = State::Unsealed { creator, reserving: None };
-                if done {
-                    self.reply_created(creator, slot);
-                } else {
-                    let id = self.table[slot].id;
-                    self.remove_object(slot, Told::Nobody);
-                    let outcome = Err(Status::OutOfMemory);
-                    self.reply(creator, Reply::Create { id, outcome });
-                }
-                self.effects.push_back(Effect::Resume(creator));
-            }
-        }
+        self.finish_create(&transfer, creator, done);
         self.wake_room_queue(DeviceNum::HOST, backing);
     }
 
@@ -262,22 +243,18 @@ impl Store {
         let transfer = self.begin(slot, What::Spill { key, eviction });
         self.table[slot].state = State::Spilling(transfer);
         self.pools[device].leaving_bytes += charged_bytes;
-        let effect = match location {
-            Some(Location::Host(at)) => Effect::Spill { transfer, key, allocation: Some(at) },
-            None if device == DeviceNum::HOST => Effect::Spill { transfer, key, allocation: None },
-            _ => {
-                let block = self.boxed_block(location);
-                Effect::SpillBlock { transfer, key, device, block, contents_bytes, is_parked }
-            }
-        };
-        self.effects.push_back(effect);
+        self.effects.push_back(if device == DeviceNum::HOST {
+            let allocation = location.and_then(Location::allocation);
+            Effect::Spill { transfer, key, allocation }
+        } else {
+            let block = self.boxed_block(location);
+            Effect::SpillBlock { transfer, key, device, block, contents_bytes, is_parked }
+        });
     }
 
     fn boxed_block(&self, location: Option<Location>) -> Option<Box<DeviceBlock>> {
-        match location {
-            Some(Location::Device(index)) => Some(Box::new(self.devices.block(index).clone())),
-            _ => None,
-        }
+        let block = location.and_then(Location::block);
+        block.map(|index| Box::new(self.devices.block(index).clone()))
     }
 
     /// An object was copied to the external store, or could not be.
@@ -415,17 +392,13 @@ impl Store {
         let (device, size_bytes) = (entry.device, entry.charged_bytes);
         let contents_bytes = entry.contents_bytes();
         self.pools[device].memory_bytes += size_bytes;
-        let effect = match location {
-            Some(Location::Host(at)) => Effect::Restore { transfer, key, allocation: Some(at) },
-            None if device == DeviceNum::HOST => {
-                Effect::Restore { transfer, key, allocation: None }
-            }
-            _ => {
-                let block = self.boxed_block(location);
-                Effect::RestoreBlock { transfer, key, device, block, size_bytes, contents_bytes }
-            }
-        };
-        self.effects.push_back(effect);
+        self.effects.push_back(if device == DeviceNum::HOST {
+            let allocation = location.and_then(Location::allocation);
+            Effect::Restore { transfer, key, allocation }
+        } else {
+            let block = self.boxed_block(location);
+            Effect::RestoreBlock { transfer, key, device, block, size_bytes, contents_bytes }
+        });
         transfer
     }
 
