@@ -97,6 +97,16 @@ pub struct Cuda {
     pub packs_small: bool,
 }
 
+impl Config {
+    /// How much host memory copies of objects that were evicted from GPUs may take up; `None` if
+    /// such objects are deleted.
+    #[must_use]
+    pub fn parking_bytes(&self) -> Option<u64> {
+        let cuda = &self.cuda;
+        cuda.evicts_to_host.then(|| cuda.host_bytes.unwrap_or(self.capacity_bytes))
+    }
+}
+
 impl Default for Cuda {
     fn default() -> Self {
         Self {

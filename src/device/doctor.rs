@@ -33,9 +33,9 @@ pub fn run(out: &mut impl Write) -> bool {
         outcome.is_ok()
     };
     let driver = Driver::load();
-    let loaded = driver.map_err(|error| error.to_string()).and_then(|driver| {
-        let version = driver.version().map_err(|error| error.to_string())?;
-        Ok(format!("for CUDA {}.{}", version / 1000, version % 1000 / 10))
+    let loaded = driver.map_err(|error| error.to_string()).map(|driver| {
+        let version = driver.version();
+        format!("for CUDA {}.{}", version / 1000, version % 1000 / 10)
     });
     let meaning = "Without a driver that works there are no GPU objects; host objects are served. \
                    In a container, the devices and the driver's library have to be passed in.";

@@ -186,7 +186,9 @@ fn functions() -> &'static Functions {
 
 /// The driver, loaded and initialised.
 #[derive(Clone, Copy, Debug)]
-pub struct Driver(());
+pub struct Driver {
+    version: i32,
+}
 
 /// What the driver says of a device.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -213,14 +215,15 @@ impl DeviceInfo {
 
 impl Driver {
     /// Loads the driver. Devices are counted by their place on the bus, as NVIDIA's tools count,
-    /// unless the environment says something else. Call this before there are other threads.
+    /// unless the environment says something else. Call this before there are other threads, but
+    /// for those that never read the environment.
     ///
     /// # Errors
     ///
     /// If there is none, or none that works.
     pub fn load() -> Result<Self, LoadError> {
         if std::env::var_os("CUDA_DEVICE_ORDER").is_none() {
-            // SAFETY: there is no other thread that could read the environment.
+            // SAFETY: the only other thread at this time writes the log, and reads no environment.
             unsafe { std::env::set_var("CUDA_DEVICE_ORDER", "PCI_BUS_ID") };
         }
         // SAFETY: loading the driver runs its initialisers, which do not depend on this program.
@@ -238,19 +241,13 @@ impl Driver {
         }
         // No flags are defined.
         call!(cuInit(0)).map_err(LoadError::Refused)?;
-        Ok(Self(()))
+        Ok(Self { version })
     }
 
     /// The version, as CUDA counts.
-    ///
-    /// # Errors
-    ///
-    /// If the driver does not say.
-    pub fn version(self) -> Result<i32, CudaError> {
-        let mut version = 0;
-        // Writes one number.
-        call!(cuDriverGetVersion(&raw mut version))?;
-        Ok(version)
+    #[must_use]
+    pub fn version(self) -> i32 {
+        self.version
     }
 
     /// All devices, in the driver's order.

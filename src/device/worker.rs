@@ -76,7 +76,7 @@ pub enum Report {
     /// A copy could not be moved to the external store.
     CopyLost(ExternalKey),
     /// The device does not work any more.
-    Lost(DeviceNum),
+    Lost,
 }
 
 /// Where copies go that host memory has no room for.
@@ -229,7 +229,7 @@ impl Worker {
                 if error.is_final() {
                     log::error!("device {ordinal} is lost, and all objects on it: {error}");
                     self.is_lost = true;
-                    (self.setup.report)(Report::Lost(self.setup.device));
+                    (self.setup.report)(Report::Lost);
                 } else if error.code == CudaError::OUT_OF_MEMORY {
                     log::debug!("cannot {what} on device {ordinal}: {error}");
                 } else {

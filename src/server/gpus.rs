@@ -10,7 +10,7 @@ use mio::{Interest, Registry, Token};
 use slab::Slab;
 
 use super::worker::{Done, Job as ExternalJob, Reports};
-use crate::config::{Cuda, CudaDevices};
+use crate::config::{Config, Cuda, CudaDevices};
 use crate::device::BlockCache;
 use crate::device::driver::{DeviceInfo, Driver};
 use crate::device::worker::{self, Job, Overflow, Report, Setup};
@@ -148,17 +148,16 @@ pub(super) struct Gpus {
 }
 
 impl Gpus {
-    /// Starts a worker for each device. `parking_bytes` is for all of them together.
+    /// Starts a worker for each device.
     pub(super) fn start(
         found: Found,
-        cuda: &Cuda,
-        clears: bool,
-        parking_bytes: u64,
+        config: &Config,
         reports: &Reports,
         external: Option<&Sender<ExternalJob>>,
     ) -> io::Result<Self> {
         let mut gpus = HashMap::new();
         let Some(driver) = found.driver else { return Ok(Self { gpus }) };
+        let (clears, parking_bytes) = (config.zero_on_free, config.parking_bytes().unwrap_or(0));
         for (info, limit_bytes) in found.served {
             let ordinal = info.ordinal;
             let device = DeviceNum(u16::try_from(ordinal + 1).map_err(io::Error::other)?);
@@ -170,7 +169,7 @@ impl Gpus {
             let gpu = Gpu {
                 jobs: worker::start(setup)?,
                 cache: BlockCache::default(),
-                max_cached_bytes: cuda.cache_bytes.unwrap_or(limit_bytes / 4),
+                max_cached_bytes: config.cuda.cache_bytes.unwrap_or(limit_bytes / 4),
                 allocated_bytes: 0,
                 limit_bytes,
                 clears,
@@ -225,22 +224,17 @@ impl Gpus {
     }
 
     /// Keeps the count of bytes up to date with what a worker did.
-    pub(super) fn note(&mut self, device: DeviceNum, report: Report) -> Option<Report> {
+    fn note(&mut self, device: DeviceNum, report: &Report) {
         let gpu = self.gpu(device);
         match report {
-            Report::Cleared(block) => {
-                gpu.keep(block);
-                return None;
-            }
             Report::Allocated(_, size_bytes, None) => gpu.allocated_bytes -= size_bytes,
             Report::Restored(_, _, _, not_allocated_bytes) => {
                 gpu.allocated_bytes -= not_allocated_bytes;
             }
             // What was there cannot be used again, nor be freed.
-            Report::Lost(_) => gpu.cache = BlockCache::default(),
+            Report::Lost => gpu.cache = BlockCache::default(),
             _ => {}
         }
-        Some(report)
     }
 }
 
@@ -340,7 +334,7 @@ impl super::Server {
     }
 
     pub(super) fn take_device_report(&mut self, device: DeviceNum, report: Report) {
-        let Some(report) = self.host.gpus.note(device, report) else { return };
+        self.host.gpus.note(device, &report);
         let (now, host) = (self.clock.now, &mut self.host);
         match report {
             Report::Allocated(transfer, _, block) => {
@@ -351,8 +345,8 @@ impl super::Server {
                 self.store.handle_block_restored(now, transfer, done, block, host);
             }
             Report::CopyLost(key) => self.store.handle_copy_lost(key),
-            Report::Lost(device) => self.store.handle_device_lost(device),
-            Report::Cleared(_) => {}
+            Report::Lost => self.store.handle_device_lost(device),
+            Report::Cleared(block) => host.gpus.gpu(device).keep(block),
         }
     }
 

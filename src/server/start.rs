@@ -82,10 +82,9 @@ fn start(config: &Config, signals: Signals) -> Result<Server, StartError> {
         opened.ok_or_else(|| StartError(format!("no such external store \"{}\"", endpoint.name)))
     });
     let store_outside = store_outside.transpose()?;
-    let parking_bytes = config.cuda.host_bytes.unwrap_or(config.capacity_bytes);
     let gpus = |reports: &_, external: Option<&Worker>| {
         let external = external.map(Worker::jobs);
-        Gpus::start(found, &config.cuda, config.zero_on_free, parking_bytes, reports, external)
+        Gpus::start(found, config, reports, external)
     };
     let Workers { memory, external, gpus, reports } =
         Workers::start(&poll, store_outside, gpus).map_err(failed("cannot start a thread"))?;
@@ -167,10 +166,7 @@ fn new_store(
         has_external_store: config.external_store.is_some(),
         device_bytes,
         device_granule_bytes: gpus::granule_bytes(&config.cuda),
-        parking_bytes: config
-            .cuda
-            .evicts_to_host
-            .then(|| config.cuda.host_bytes.unwrap_or(config.capacity_bytes)),
+        parking_bytes: config.parking_bytes(),
         ..StoreConfig::default()
     };
     Ok(Store::new(store_config, host.push_segment(segment)))

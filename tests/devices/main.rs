@@ -9,9 +9,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-use plasma_store::ids::{ClientId, DeviceBlock, DeviceNum, ExternalKey, ObjectId};
+use plasma_store::ids::{ClientId, DeviceBlock, DeviceNum, Extent, ExternalKey, ObjectId};
 use plasma_store::protocol::message::{
-    Access, CreateRequest, DeviceHandle, GetTimeout, Reply, Request,
+    Access, CreateRequest, DeviceHandle, GetTimeout, Reply, Request, SegmentInfo,
 };
 use plasma_store::store::{
     Backing, Effect, Moment, Progress, Reservation, Store, StoreConfig, TestBacking, TransferId,
@@ -45,27 +45,19 @@ impl Memory {
 }
 
 impl Backing for Memory {
-    fn add_segment(
-        &mut self,
-        min_bytes: u64,
-    ) -> Result<plasma_store::protocol::message::SegmentInfo, Unavailable> {
+    fn add_segment(&mut self, min_bytes: u64) -> Result<SegmentInfo, Unavailable> {
         self.host.add_segment(min_bytes)
     }
 
-    fn reserve(&mut self, extent: plasma_store::ids::Extent, claimed: u64) -> Reservation {
+    fn reserve(&mut self, extent: Extent, claimed: u64) -> Reservation {
         self.host.reserve(extent, claimed)
     }
 
-    fn write(
-        &mut self,
-        extent: plasma_store::ids::Extent,
-        data: &[u8],
-        metadata: &[u8],
-    ) -> Result<(), Unavailable> {
+    fn write(&mut self, extent: Extent, data: &[u8], metadata: &[u8]) -> Result<(), Unavailable> {
         self.host.write(extent, data, metadata)
     }
 
-    fn release_pages(&mut self, extent: plasma_store::ids::Extent) {
+    fn release_pages(&mut self, extent: Extent) {
         self.host.release_pages(extent);
     }
 
