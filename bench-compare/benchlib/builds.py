@@ -1,11 +1,8 @@
 """Where programs come from: the servers, the load generator, the client's environment."""
 
-import hashlib
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parents[1]
@@ -70,32 +67,9 @@ def null_server():
     return TARGET / "release" / "plasma-null-server"
 
 
-def compiler():
-    """The C++ compiler, as make would choose it."""
-    command = os.environ.get("CXX", "").split() or ["c++"]
-    if shutil.which(command[0]):
-        return command
-    if shutil.which("g++"):
-        return ["g++"]
-    return fail("no C++ compiler: install g++, or name one in CXX")
-
-
 def loadgen(python):
     """The load generator, compiled unless it was with the same inputs before."""
-    code = "import pyarrow as p; print(p.__version__, p.get_include(), p.get_library_dirs()[0])"
-    version, include, wheel = run_quietly([str(python), "-c", code], "pyarrow").split()
-    command = compiler() + ["-std=c++17", "-D_GLIBCXX_USE_CXX11_ABI=0", "-O2", "-Wall", "-Wextra"]
-    command += ["-pthread", "-isystem", include, str(LOADGEN), "-L" + wheel]
-    command += ["-l:libplasma.so.1100", "-l:libarrow.so.1100", "-Wl,-rpath," + wheel]
-    inputs = LOADGEN.read_bytes() + "\0".join(command + [version]).encode()
-    program = WORK / ("loadgen-" + hashlib.sha256(inputs).hexdigest()[:16])
-    if program.exists():
-        return program
-    say("compiling the load generator")
-    WORK.mkdir(parents=True, exist_ok=True)
-    # Compiled aside and moved, so that nobody ever sees half of it.
-    with tempfile.TemporaryDirectory(dir=WORK) as folder:
-        fresh = Path(folder) / "loadgen"
-        run_quietly(command + ["-o", str(fresh)], "the load generator does not compile")
-        fresh.replace(program)
-    return program
+    say("compiling the load generator, unless that was done before")
+    build = ROOT / "compat-tests" / "suite" / "cpp_program.py"
+    command = [str(python), str(build), str(LOADGEN), str(WORK), "-O2"]
+    return Path(run_quietly(command, "the load generator").strip())
