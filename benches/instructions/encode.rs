@@ -102,7 +102,9 @@ fn list(count: usize) -> Reply {
 }
 
 fn reply(operations: usize, reply: &Reply) {
-    run(operations, |encoder, out| encoder.reply(black_box(reply), out));
+    run(operations, |encoder, out| {
+        black_box(encoder.reply(black_box(reply), out));
+    });
 }
 
 fn notification(operations: usize, notice: &Notice) {

@@ -139,6 +139,83 @@ def test_a_large_object_for_many_small_ones(store):
     assert other.contains(ids[-1]) and not other.contains(ids[0])
 
 
+@pytest.mark.defect("D2")
+def test_requests_that_take_several_turns(store):
+    """Others are served in between, and what the client asks for next comes after them."""
+    server = store(20 * MB)
+    client, waiting, other = server.client(), server.client(), server.client()
+    count = 20_000
+    ids = [b"one-of-many-" + number.to_bytes(8, "big") for number in range(count)]
+    waiting.send_get(ids, -1)
+
+    def then_contains():
+        client.send(wire.CONTAINS, wire.id_body(ids[-1]))
+        other.sync()
+
+    blank = [b""] * count
+    client.send(wire.BATCH, wire.batch_body(ids, blank, blank, [wire.DIGEST] * count))
+    then_contains()
+    assert client.expect(wire.BATCH_REPLY).scalar(0, "i") == wire.OK
+    assert client.expect(wire.CONTAINS_REPLY).scalar(1, "i") == 1
+    reply = waiting.recv_get()
+    assert reply.object_ids == ids and all(spec.data_size == 0 for spec in reply.specs)
+
+    client.send(wire.LIST)
+    then_contains()
+    listed = client.expect(wire.LIST_REPLY).tables(0)
+    assert sorted(row.string(0) for row in listed) == ids
+    assert client.expect(wire.CONTAINS_REPLY).scalar(1, "i") == 1
+
+    client.send_get(ids)
+    then_contains()
+    reply = client.recv_get()
+    assert reply.object_ids == ids and all(spec.data_size == 0 for spec in reply.specs)
+    assert client.expect(wire.CONTAINS_REPLY).scalar(1, "i") == 1
+
+    client.send(wire.REFRESH_LRU, wire.refresh_body(ids))
+    then_contains()
+    client.expect(wire.REFRESH_LRU_REPLY)
+    assert client.expect(wire.CONTAINS_REPLY).scalar(1, "i") == 1
+
+    # They are in use, and go with those who use them.
+    assert client.delete(ids) == [wire.IN_USE] * count
+    waiting.close()
+    client.close()
+    wire.wait_until(lambda: other.list() == {}, "all are gone")
+
+
+def test_a_large_object_that_arrives_whole(store):
+    """Its bytes are written in several turns."""
+    server = store(200 * MB)
+    client, other = server.client(), server.client()
+    data = bytes(range(256)) * 200_000
+    client.send(wire.CREATE_AND_SEAL, wire.create_and_seal_body(oid(1), data, b"metadata"))
+    other.sync()
+    assert client.expect(wire.CREATE_AND_SEAL_REPLY).scalar(0, "i") == wire.OK
+    assert other.contents(oid(1)) == (data, b"metadata")
+
+
+@pytest.mark.deviation("limits")
+def test_a_late_subscriber_of_many_objects(store):
+    """It is told of all, however slowly it reads and however little may wait for it."""
+    server = store(20 * MB, "--max-notifications", "300000")
+    client, other = server.client(), server.client()
+    count = 20_000
+    ids = [b"told-later-" + number.to_bytes(9, "big") for number in range(count)]
+    for start in range(0, count, 5000):
+        assert client.batch(ids[start : start + 5000], [b"1"] * 5000) == wire.OK
+    subscription = client.subscribe()
+    other.sync()
+    # One that it is not told of yet, most likely, and one that it may know.
+    assert other.delete([ids[-1], ids[0]]) == [wire.OK] * 2
+    told, gone = set(), set()
+    while len(told) < count - 1 or len(told - gone) > count - 2:
+        event = subscription.next_one()
+        (gone if event.is_deletion else told).add(event.object_id)
+    assert gone <= {ids[0], ids[-1]} and gone <= told
+    assert set(ids[1:-1]) <= told
+
+
 def test_a_client_that_leaves_many_objects(store):
     server = store(20 * MB)
     client, other = wire.Client(server.path), server.client()

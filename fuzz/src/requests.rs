@@ -136,7 +136,8 @@ impl World {
             self.output.clear();
             match effect {
                 Effect::Reply { reply, .. } => {
-                    self.encoder.reply(&reply, &mut self.output);
+                    let large = self.encoder.reply(&reply, &mut self.output);
+                    assert!(large.is_none(), "inputs are short");
                     reply::check(&self.output, &reply);
                 }
                 Effect::Notify { notices, .. } => {

@@ -1,5 +1,7 @@
 //! From replies and notices to bytes.
 
+use std::fmt;
+
 use flatbuffers::{FlatBufferBuilder, ForwardsUOffset, Vector, WIPOffset};
 use smallvec::SmallVec;
 
@@ -17,7 +19,7 @@ const SEGMENT_GAP_BYTES: u64 = 8;
 /// The `data_size` of an object that is not available: -1.
 const NOT_AVAILABLE: u64 = u64::MAX;
 
-/// A message that is longer leaves the encoder without a buffer, so that one large list does not
+/// A message that is longer takes the encoder's buffer along: it is not copied then, and does not
 /// take up memory for ever.
 const KEPT_BUFFER_BYTES: usize = 1 << 20;
 
@@ -25,6 +27,54 @@ const KEPT_BUFFER_BYTES: usize = 1 << 20;
 #[derive(Default)]
 pub struct Encoder {
     builder: FlatBufferBuilder<'static>,
+}
+
+/// An object of a list or a notification that was written.
+type Row = WIPOffset<wire::ObjectInfo<'static>>;
+
+/// What a row takes up in a message, with its place in the list, at most. In bytes.
+const ROW_BYTES: usize = 128;
+
+/// The same for a position of a get.
+const POSITION_BYTES: usize = 84;
+
+/// The same for an id of a delete.
+const OUTCOME_BYTES: usize = 40;
+
+/// A list that is written in parts.
+pub struct ListWriter {
+    encoder: Encoder,
+    rows: Vec<Row>,
+}
+
+impl fmt::Debug for ListWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ListWriter").field("rows", &self.rows.len()).finish_non_exhaustive()
+    }
+}
+
+impl ListWriter {
+    /// A list of about so many rows. Memory for them is set aside, so that it need not be moved,
+    /// but not touched before it is used.
+    #[must_use]
+    pub fn new(expected_rows: usize) -> Self {
+        let builder = FlatBufferBuilder::with_capacity(expected_rows * ROW_BYTES);
+        Self { encoder: Encoder { builder }, rows: Vec::with_capacity(expected_rows) }
+    }
+
+    /// Appends rows.
+    pub fn push(&mut self, objects: &[ObjectInfo]) {
+        self.rows.extend(objects.iter().map(|object| self.encoder.row(object)));
+    }
+
+    /// The reply. Its header is appended to `out`. Returned are a buffer and where in it the rest
+    /// of the reply begins.
+    pub fn finish(mut self, out: &mut Vec<u8>) -> (Vec<u8>, usize) {
+        let kind = self.encoder.list(&self.rows);
+        let (buffer, start) = self.encoder.builder.collapse();
+        put_header(out, kind, buffer.len() - start);
+        (buffer, start)
+    }
 }
 
 /// A byte vector that is being written.
@@ -37,8 +87,21 @@ impl Encoder {
         Self::default()
     }
 
-    /// Appends a reply, with its header, to `out`.
-    pub fn reply(&mut self, reply: &Reply, out: &mut Vec<u8>) {
+    /// Appends a reply, with its header, to `out`. Of a large one only the header is appended, and
+    /// returned are a buffer and where in it the rest begins.
+    #[must_use]
+    pub fn reply(&mut self, reply: &Reply, out: &mut Vec<u8>) -> Option<(Vec<u8>, usize)> {
+        let expected_bytes = match reply {
+            Reply::Get(reply) => reply.objects.len() * POSITION_BYTES,
+            Reply::List(objects) => objects.len() * ROW_BYTES,
+            Reply::Delete(outcomes) => outcomes.len() * OUTCOME_BYTES,
+            Reply::DebugString(text) => text.len(),
+            _ => 0,
+        };
+        if expected_bytes > KEPT_BUFFER_BYTES {
+            // It need not be moved as it grows, and is not touched before it is used.
+            self.builder = FlatBufferBuilder::with_capacity(expected_bytes + KEPT_BUFFER_BYTES);
+        }
         self.builder.reset();
         let kind = match reply {
             Reply::Connect { capacity_bytes } => {
@@ -79,9 +142,7 @@ impl Encoder {
             }
             Reply::List(objects) => {
                 let rows: Vec<_> = objects.iter().map(|object| self.row(object)).collect();
-                let args = wire::ListReplyArgs { objects: Some(self.builder.create_vector(&rows)) };
-                let root = wire::ListReply::create(&mut self.builder, &args);
-                self.finish(root, kind::LIST_REPLY)
+                self.list(&rows)
             }
             Reply::Evict { bytes } => {
                 let args = wire::EvictReplyArgs { num_bytes: *bytes };
@@ -106,10 +167,11 @@ impl Encoder {
         };
         let body = self.builder.finished_data();
         put_header(out, kind, body.len());
-        out.extend_from_slice(body);
         if body.len() > KEPT_BUFFER_BYTES {
-            self.builder = FlatBufferBuilder::new();
+            return Some(std::mem::take(&mut self.builder).collapse());
         }
+        out.extend_from_slice(body);
+        None
     }
 
     /// Appends a frame for a notification socket to `out`: the length, then the notices. It has no
@@ -203,7 +265,13 @@ impl Encoder {
         self.finish(root, kind::DELETE_REPLY)
     }
 
-    fn row(&mut self, object: &ObjectInfo) -> WIPOffset<wire::ObjectInfo<'static>> {
+    fn list(&mut self, rows: &[Row]) -> i64 {
+        let args = wire::ListReplyArgs { objects: Some(self.builder.create_vector(rows)) };
+        let root = wire::ListReply::create(&mut self.builder, &args);
+        self.finish(root, kind::LIST_REPLY)
+    }
+
+    fn row(&mut self, object: &ObjectInfo) -> Row {
         // The client tells by the digest whether the object is sealed.
         let (duration, digest) = match &object.sealed {
             Some((seconds, digest)) => (i64::from(*seconds), &digest[..]),

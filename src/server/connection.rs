@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 use super::gpus::Process;
 use super::output::{Flushed, Frames, Output};
 use crate::ids::ClientId;
+use crate::protocol::encode::ListWriter;
 use crate::protocol::frame::FrameBuffer;
 
 /// A connection of a client.
@@ -39,6 +40,8 @@ pub(super) struct Connection {
     pub(super) unsent: u32,
     /// The poll tells when the socket is writable.
     pub(super) awaits_writable: bool,
+    /// A reply that comes in parts.
+    pub(super) list: Option<Box<ListWriter>>,
     pub(super) subscription: Option<Subscription>,
     /// Known once it was told how to open memory of a GPU.
     pub(super) process: Option<Process>,
@@ -61,6 +64,7 @@ impl Connection {
             ready: false,
             unsent: 0,
             awaits_writable: false,
+            list: None,
             subscription: None,
             process: None,
         }

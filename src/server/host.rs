@@ -163,13 +163,9 @@ impl Backing for Host {
         })
     }
 
-    fn write(&mut self, extent: Extent, data: &[u8], metadata: &[u8]) -> Result<(), Unavailable> {
-        let segment = self.segment(extent.segment);
-        let metadata_offset = extent.offset_bytes + data.len() as u64;
-        let write = segment
-            .write_at(data, extent.offset_bytes)
-            .and_then(|()| segment.write_at(metadata, metadata_offset));
-        write.map_err(|error| {
+    fn write(&mut self, extent: Extent, bytes: &[u8]) -> Result<(), Unavailable> {
+        let written = self.segment(extent.segment).write_at(bytes, extent.offset_bytes);
+        written.map_err(|error| {
             let size_bytes = extent.size_bytes;
             self.warnings.warn(|| format!("cannot write {size_bytes} bytes: {error}"));
             Unavailable

@@ -17,11 +17,12 @@ mod output;
 mod sandbox;
 mod signals;
 mod start;
+mod subscribers;
 mod worker;
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant, SystemTime};
@@ -31,11 +32,10 @@ use mio::net::UnixStream;
 use mio::{Events, Interest, Poll, Token};
 use nix::sys::socket::getsockopt;
 use nix::sys::socket::sockopt::PeerCredentials;
-use smallvec::SmallVec;
 
 pub use self::start::{StartError, run};
 
-use self::connection::{Connection, Subscription};
+use self::connection::Connection;
 use self::gpus::{Gpus, Processes};
 use self::host::Host;
 use self::listener::Listener;
@@ -48,9 +48,9 @@ use crate::config::{Access, Limits};
 use crate::ids::{ClientId, SegmentId};
 use crate::protocol::decode::{Scratch, decode};
 use crate::protocol::dialect;
-use crate::protocol::encode::Encoder;
+use crate::protocol::encode::{Encoder, ListWriter};
 use crate::protocol::frame::{BodyLimits, Frame, FrameBuffer};
-use crate::protocol::message::{Notice, Reply, Request, kind};
+use crate::protocol::message::{Reply, Request, kind};
 use crate::protocol::violation::Violation;
 use crate::store::{Backing, Effect, Moment, Progress, Store};
 use crate::sys::scm::{self, Received};
@@ -100,6 +100,8 @@ struct Server {
     dirty: Vec<usize>,
     /// Whose notification sockets get frames, in the order of subscription.
     subscribers: Vec<usize>,
+    /// Those of them that were not told yet of all that was there before them.
+    newcomers: VecDeque<usize>,
     /// For reads.
     chunk: Vec<u8>,
     /// For notification frames.
@@ -185,6 +187,7 @@ impl Server {
                 self.store.work(&mut self.host);
             }
             self.apply_effects();
+            self.tell_newcomers();
             for _ in 0..self.ready.len() {
                 let Some(index) = self.ready.pop_front() else {
                     break;
@@ -196,7 +199,7 @@ impl Server {
 
     /// How long the poll may wait.
     fn wait_time(&self) -> Option<Duration> {
-        if !self.ready.is_empty() || self.store.has_work() {
+        if !self.ready.is_empty() || self.store.has_work() || self.has_ready_newcomer() {
             return Some(Duration::ZERO);
         }
         let deadline = match (self.store.next_deadline(), self.accepting.paused_until) {
@@ -377,6 +380,10 @@ impl Server {
                 Ok(Some(frame)) => {
                     left -= 1;
                     self.handle_frame(index, &frame);
+                    // If it can go on already, then after the others.
+                    if self.connections[index].as_ref().is_some_and(|it| it.retrying) {
+                        return;
+                    }
                 }
                 Ok(None) => {
                     connection.drop_descriptors();
@@ -479,45 +486,6 @@ impl Server {
         self.apply_effects();
     }
 
-    /// A request to subscribe, the only one that brings a descriptor.
-    fn subscribe(&mut self, index: usize, frame: &Frame) {
-        let Some(connection) = &mut self.connections[index] else {
-            return;
-        };
-        let client = connection.client;
-        let position = connection.input.consume(frame);
-        let descriptors = connection.take_descriptors(position);
-        let earlier = connection.subscription.take();
-        self.end_subscription(index, earlier);
-        if let Err(reason) = self.begin_subscription(index, descriptors) {
-            self.warnings
-                .subscriptions
-                .warn(|| format!("client {client} has subscribed without success: {reason}"));
-            return;
-        }
-        let (now, request) = (self.clock.now, Request::Subscribe);
-        let progress = self.store.handle_request(now, client, &request, false, &mut self.host);
-        debug_assert_eq!(progress, Progress::Done);
-        self.apply_effects();
-    }
-
-    fn begin_subscription(
-        &mut self,
-        index: usize,
-        descriptors: SmallVec<[OwnedFd; 2]>,
-    ) -> Result<(), String> {
-        let count = descriptors.len();
-        let mut descriptors = descriptors.into_iter();
-        let (Some(socket), None) = (descriptors.next(), descriptors.next()) else {
-            return Err(format!("its message has {count} descriptors instead of 1"));
-        };
-        if let Some(connection) = &mut self.connections[index] {
-            connection.subscription = Some(Subscription::new(socket));
-            self.subscribers.push(index);
-        }
-        Ok(())
-    }
-
     // ---- effects ----
 
     /// Does all that the store wants done, then sends what came of it.
@@ -549,6 +517,15 @@ impl Server {
     fn apply(&mut self, effect: Effect) {
         match effect {
             Effect::Reply { client, reply } => self.queue_reply(client, &reply),
+            Effect::ListPart { client, rows, expected } => {
+                if let Some(index) = self.index_of(client)
+                    && let Some(connection) = &mut self.connections[index]
+                {
+                    let list =
+                        connection.list.get_or_insert_with(|| Box::new(ListWriter::new(expected)));
+                    list.push(&rows);
+                }
+            }
             Effect::SendSegment { client, segment } => {
                 if let Some(index) = self.index_of(client)
                     && let Some(connection) = &mut self.connections[index]
@@ -638,7 +615,18 @@ impl Server {
         if queued_bytes > self.limits.max_output_bytes {
             return self.close(index, &Violation::Unread { queued_bytes });
         }
-        self.encoder.reply(reply, connection.output.bytes_mut());
+        if let Reply::List(rows) = reply
+            && let Some(mut list) = connection.list.take()
+        {
+            list.push(rows);
+            let (bytes, start) = list.finish(connection.output.bytes_mut());
+            connection.output.push_buffer(bytes, start);
+        } else {
+            let large = self.encoder.reply(reply, connection.output.bytes_mut());
+            if let Some((bytes, start)) = large {
+                connection.output.push_buffer(bytes, start);
+            }
+        }
         if self.dirty.last() != Some(&index) {
             connection.unsent += 1;
             self.dirty.push(index);
@@ -665,67 +653,6 @@ impl Server {
             // Requests that it sent before may lie in its input, and nothing else tells of them.
             connection.stalled = false;
             self.make_ready(index);
-        }
-    }
-
-    // ---- subscribers ----
-
-    /// Sends one frame to those who are to be told.
-    fn notify(&mut self, only: Option<ClientId>, notices: &[Notice]) {
-        self.frame.clear();
-        self.encoder.notification(notices, &mut self.frame);
-        let told: SmallVec<[usize; 8]> = match only {
-            Some(client) => self.index_of(client).into_iter().collect(),
-            None => self.subscribers.iter().copied().collect(),
-        };
-        for index in told {
-            let Some(connection) = &mut self.connections[index] else {
-                continue;
-            };
-            let Some(subscription) = &mut connection.subscription else {
-                continue;
-            };
-            let waiting_bytes = subscription.push(&self.frame);
-            if !subscription.is_blocked() {
-                self.flush_subscription(index);
-            } else if waiting_bytes > self.limits.max_notification_bytes {
-                let client = connection.client;
-                self.warnings.subscriptions.warn(|| {
-                    format!(
-                        "the subscription of client {client} ends: {waiting_bytes} bytes of \
-                         notices wait"
-                    )
-                });
-                let ended = connection.subscription.take();
-                self.end_subscription(index, ended);
-            }
-        }
-    }
-
-    fn flush_subscription(&mut self, index: usize) {
-        let Some(connection) = &mut self.connections[index] else {
-            return;
-        };
-        let Some(subscription) = &mut connection.subscription else {
-            return;
-        };
-        let token = Token(token(index).0 + 1);
-        if let Err(error) = subscription.flush(self.poll.registry(), token) {
-            log::debug!("the subscription of client {} ends: {error}", connection.client);
-            let ended = connection.subscription.take();
-            self.end_subscription(index, ended);
-        }
-    }
-
-    /// Closes a notification socket that was taken from its connection.
-    fn end_subscription(&mut self, index: usize, subscription: Option<Subscription>) {
-        let Some(subscription) = subscription else {
-            return;
-        };
-        subscription.end(self.poll.registry());
-        self.subscribers.retain(|other| *other != index);
-        if let Some(connection) = &self.connections[index] {
-            self.store.handle_unsubscribe(connection.client);
         }
     }
 }

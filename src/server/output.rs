@@ -21,10 +21,18 @@ pub(super) enum Flushed {
 }
 
 /// Bytes for a client's main connection, and the descriptors between them.
+#[derive(Debug, Default)]
+pub(super) struct Output {
+    /// What goes before `last`: large messages, which are not copied, and what goes before these.
+    first: VecDeque<Part>,
+    last: Part,
+}
+
+/// A part of what waits.
 ///
 /// `sent` is never beyond the first of the `descriptors`, nor are these beyond the end of `bytes`.
 #[derive(Debug, Default)]
-pub(super) struct Output {
+struct Part {
     bytes: Vec<u8>,
     /// How many of the bytes were sent.
     sent: usize,
@@ -35,17 +43,23 @@ pub(super) struct Output {
 impl Output {
     /// How many bytes wait.
     pub(super) fn waiting_bytes(&self) -> usize {
-        self.bytes.len() - self.sent
+        self.last.waiting_bytes() + self.first.iter().map(Part::waiting_bytes).sum::<usize>()
     }
 
     /// Where to append bytes.
     pub(super) fn bytes_mut(&mut self) -> &mut Vec<u8> {
-        &mut self.bytes
+        &mut self.last.bytes
+    }
+
+    /// Appends the bytes of a buffer from `start` on, without a copy.
+    pub(super) fn push_buffer(&mut self, bytes: Vec<u8>, start: usize) {
+        self.first.push_back(std::mem::take(&mut self.last));
+        self.first.push_back(Part { bytes, sent: start, descriptors: VecDeque::new() });
     }
 
     /// Sends the descriptor of a segment behind all bytes so far.
     pub(super) fn push_descriptor(&mut self, segment: SegmentId) {
-        self.descriptors.push_back((self.bytes.len(), segment));
+        self.last.descriptors.push_back((self.last.bytes.len(), segment));
     }
 
     /// Sends what the socket takes. `descriptor` finds the descriptor of a segment.
@@ -57,6 +71,31 @@ impl Output {
         &mut self,
         socket: BorrowedFd<'_>,
         descriptor: impl Fn(SegmentId) -> BorrowedFd<'a>,
+    ) -> io::Result<Flushed> {
+        while let Some(first) = self.first.front_mut() {
+            if first.flush(socket, &descriptor)? == Flushed::Blocked {
+                return Ok(Flushed::Blocked);
+            }
+            self.first.pop_front();
+        }
+        let flushed = self.last.flush(socket, &descriptor)?;
+        if flushed == Flushed::Blocked {
+            self.last.drop_sent();
+        }
+        Ok(flushed)
+    }
+}
+
+impl Part {
+    fn waiting_bytes(&self) -> usize {
+        self.bytes.len() - self.sent
+    }
+
+    /// See [`Output::flush`].
+    fn flush<'a>(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        descriptor: &impl Fn(SegmentId) -> BorrowedFd<'a>,
     ) -> io::Result<Flushed> {
         loop {
             let next = self.descriptors.front().copied();
@@ -77,7 +116,6 @@ impl Output {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.drop_sent();
                     return Ok(Flushed::Blocked);
                 }
                 Err(error) => return Err(error),
@@ -195,6 +233,26 @@ mod tests {
     }
 
     #[test]
+    fn a_buffer_keeps_its_place_among_bytes_and_descriptors() {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let mut output = Output::default();
+        output.bytes_mut().extend([1; 3]);
+        output.push_descriptor(SegmentId(1));
+        output.push_buffer(vec![2; 300_000], 100_000);
+        output.bytes_mut().extend([3; 3]);
+        assert_eq!(output.waiting_bytes(), 200_006);
+        let (mut received, mut descriptors) = (Vec::new(), 0);
+        while output.flush(ours.as_fd(), |_| ours.as_fd()).unwrap() == Flushed::Blocked {
+            descriptors += drain(&theirs, &mut received);
+        }
+        descriptors += drain(&theirs, &mut received);
+        assert_eq!((received.len(), descriptors), (200_007, 1));
+        assert_eq!(&received[..5], [1, 1, 1, 0x14, 2]);
+        assert_eq!(&received[200_003..], [2, 3, 3, 3]);
+        assert_eq!(output.waiting_bytes(), 0);
+    }
+
+    #[test]
     fn what_was_sent_is_forgotten() {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let mut output = Output::default();
@@ -208,7 +266,11 @@ mod tests {
                 let _ = output.flush(ours.as_fd(), |_| ours.as_fd()).unwrap();
                 descriptors += drain(&theirs, &mut received);
             }
-            assert!(output.bytes.len() < 1_200_000, "{} bytes are kept", output.bytes.len());
+            assert!(
+                output.last.bytes.len() < 1_200_000,
+                "{} bytes are kept",
+                output.last.bytes.len()
+            );
         }
         while output.flush(ours.as_fd(), |_| ours.as_fd()).unwrap() == Flushed::Blocked {
             descriptors += drain(&theirs, &mut received);

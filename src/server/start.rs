@@ -120,6 +120,7 @@ fn start(config: &Config, signals: Signals) -> Result<Server, StartError> {
         ready: VecDeque::new(),
         dirty: Vec::new(),
         subscribers: Vec::new(),
+        newcomers: VecDeque::new(),
         chunk: vec![0; config.limits.read_chunk_bytes],
         frame: Vec::new(),
         memory_worker: memory,

@@ -21,12 +21,12 @@ pub trait Backing {
     /// not given back.
     fn reserve(&mut self, extent: Extent, claimed_bytes: u64) -> Reservation;
 
-    /// Writes `data`, and `metadata` behind it, to the start of an extent.
+    /// Writes bytes to an extent that has as many.
     ///
     /// # Errors
     ///
     /// If there is no memory behind the extent.
-    fn write(&mut self, extent: Extent, data: &[u8], metadata: &[u8]) -> Result<(), Unavailable>;
+    fn write(&mut self, extent: Extent, bytes: &[u8]) -> Result<(), Unavailable>;
 
     /// Gives back the pages of an unused extent at once.
     fn release_pages(&mut self, extent: Extent);
@@ -107,13 +107,11 @@ impl Backing for TestBacking {
         self.reservation.unwrap_or(Reservation::Ready)
     }
 
-    fn write(&mut self, extent: Extent, data: &[u8], metadata: &[u8]) -> Result<(), Unavailable> {
+    fn write(&mut self, extent: Extent, bytes: &[u8]) -> Result<(), Unavailable> {
         if self.fail_writes {
             return Err(Unavailable);
         }
-        let (for_data, for_metadata) = self.bytes(extent).split_at_mut(data.len());
-        for_data.copy_from_slice(data);
-        for_metadata.copy_from_slice(metadata);
+        self.bytes(extent).copy_from_slice(bytes);
         Ok(())
     }
 

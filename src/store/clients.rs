@@ -19,6 +19,9 @@ pub(super) type Slots = HashSet<Slot, FixedState>;
 pub(super) struct Client {
     /// The objects that it holds.
     pub(super) holds: Slots,
+    /// Counts how often it has lost a hold. A long answer is written again if that happened
+    /// meanwhile.
+    pub(super) releases: u64,
     /// The unsealed objects that it created, held or not.
     pub(super) creating: Slots,
     /// The segments the descriptors of which it was sent.
@@ -29,16 +32,29 @@ pub(super) struct Client {
     pub(super) waiting_ids: usize,
     /// What its request to evict that is under way has evicted so far.
     pub(super) evicted_bytes: u64,
+    /// What its request to create whole objects, which takes several turns, has created so far.
+    pub(super) arriving: Option<Box<Arriving>>,
     /// It is told of seals and deletions.
     pub(super) subscribed: bool,
     /// It was told how to open memory of a device.
     pub(super) opens_blocks: bool,
 }
 
+/// Objects that arrive whole in one request.
+#[derive(Debug, Default)]
+pub(super) struct Arriving {
+    /// Those that were created, in the order of the request.
+    pub(super) slots: SmallVec<[Slot; 1]>,
+    /// How much of the last of them is written. The others are complete.
+    pub(super) filled_bytes: u64,
+}
+
 /// What a client that is gone has left behind.
 #[derive(Debug)]
 pub(super) struct Departed {
     pub(super) id: ClientId,
+    /// Its gets. They have ended, but for their links.
+    pub(super) gets: GetList,
     /// The unsealed objects that it created. They are to vanish.
     pub(super) creating: vec::IntoIter<Slot>,
     /// The other objects that it held. They are to be released.
@@ -59,12 +75,13 @@ pub(super) enum Process {
 }
 
 impl Departed {
-    pub(super) fn new(id: ClientId, client: &Client) -> Self {
+    pub(super) fn new(id: ClientId, client: Client) -> Self {
         let creating: Vec<Slot> = client.creating.iter().copied().collect();
         let sealed = |slot: &&Slot| !client.creating.contains(*slot);
         let holds: Vec<Slot> = client.holds.iter().filter(sealed).copied().collect();
         let process = if client.opens_blocks { Process::Lingers } else { Process::Ended };
-        Self { id, creating: creating.into_iter(), holds: holds.into_iter(), process }
+        let (creating, holds) = (creating.into_iter(), holds.into_iter());
+        Self { id, gets: client.gets, creating, holds, process }
     }
 }
 
@@ -91,11 +108,13 @@ impl Clients {
         let slot = &mut self.slots[index as usize];
         slot.client = Some(Client {
             holds: Slots::default(),
+            releases: 0,
             creating: Slots::default(),
             segments: SmallVec::new(),
             gets: GetList::new(),
             waiting_ids: 0,
             evicted_bytes: 0,
+            arriving: None,
             subscribed: false,
             opens_blocks: false,
         });
@@ -136,6 +155,7 @@ impl Clients {
     /// These objects are gone, whoever held or created them. Slow.
     pub(super) fn forget(&mut self, slots: &[Slot]) {
         for client in self.slots.iter_mut().filter_map(|slot| slot.client.as_mut()) {
+            client.releases += 1;
             for slot in slots {
                 client.holds.remove(slot);
                 client.creating.remove(slot);

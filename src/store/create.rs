@@ -1,11 +1,11 @@
 //! From nothing to a sealed object: create, abort, seal, and objects that arrive whole.
 
-use smallvec::SmallVec;
-
+use super::clients::Arriving;
 use super::room::{NoRoom, Placement};
 use super::table::{Entry, Location, State};
-use super::{Backing, Effect, Moment, Progress, Store, Told, sealed_notice};
-use crate::ids::{ClientId, DeviceNum, Digest, ObjectId, Slot};
+use super::turns::Job;
+use super::{Backing, Effect, Moment, Progress, Store, Told};
+use crate::ids::{ClientId, DeviceNum, Digest, Extent, ObjectId, Slot};
 use crate::protocol::message::{Access, CreateRequest, NewObject, Reply, Status};
 use crate::protocol::violation::Violation;
 
@@ -87,42 +87,116 @@ impl Store {
         whole: Whole,
         backing: &mut impl Backing,
     ) -> Progress {
-        let mut slots: SmallVec<[Slot; 1]> = SmallVec::new();
-        for object in objects {
-            match self.create_filled(now, client, evict_if_full, object, backing) {
-                Ok(slot) => slots.push(slot),
-                Err(refusal) => {
-                    for slot in slots {
-                        self.remove_object(slot, Told::Nobody);
-                    }
-                    return match refusal {
-                        Refusal::Later => self.await_room(DeviceNum::HOST, client),
-                        Refusal::Unfinished => self.go_on_later(client),
-                        Refusal::Status(status) => {
-                            self.reply(client, whole.reply(status));
-                            Progress::Done
-                        }
-                    };
+        let begun = self.clients.get_mut(client).and_then(|client| client.arriving.take());
+        let mut arriving = begun.map_or_else(Arriving::default, |arriving| *arriving);
+        let filled = self.fill(now, client, evict_if_full, objects, &mut arriving, backing);
+        let slots = arriving.slots;
+        match filled {
+            Ok(()) => {}
+            Err(Refusal::Unfinished) => {
+                if let Some(client) = self.clients.get_mut(client) {
+                    client.arriving = Some(Box::new(Arriving { slots, ..arriving }));
                 }
+                return self.go_on_later(client);
+            }
+            Err(refusal) => {
+                for slot in slots {
+                    self.remove_object(slot, Told::Nobody);
+                }
+                let Refusal::Status(status) = refusal else {
+                    return self.await_room(DeviceNum::HOST, client);
+                };
+                self.reply(client, whole.reply(status));
+                return Progress::Done;
             }
         }
         for (slot, object) in slots.iter().zip(objects) {
             self.set_sealed(now, *slot, object.digest);
         }
+        if slots.len() > self.config.max_ids_at_once {
+            let slots = slots.into_vec().into_iter();
+            return self.begin_job(Job::Seal { client, slots, announced: 0 });
+        }
         self.announce_sealed(&slots);
-        // The creator's hold ends before gets are served: one of them may be the creator's own, and
-        // what it holds by that it keeps.
-        for slot in &slots {
-            self.release_slot(client, *slot);
-        }
-        for slot in slots {
-            self.serve_waiting(slot);
-        }
+        self.hand_over(client, &slots);
         self.reply(client, whole.reply(Status::Ok));
         Progress::Done
     }
 
-    fn create_filled(
+    /// Objects that arrived whole have been sealed: they go from their creator to those who wait.
+    pub(super) fn hand_over(&mut self, creator: ClientId, slots: &[Slot]) {
+        // The creator's hold ends before gets are served: one of them may be the creator's own, and
+        // what it holds by that it keeps.
+        for slot in slots {
+            self.release_slot(creator, *slot);
+        }
+        for slot in slots {
+            self.serve_waiting(*slot);
+        }
+    }
+
+    /// Creates and fills the objects that are not there yet, as far as this turn allows.
+    fn fill(
+        &mut self,
+        now: Moment,
+        client: ClientId,
+        evict_if_full: bool,
+        objects: &[NewObject<'_>],
+        arriving: &mut Arriving,
+        backing: &mut impl Backing,
+    ) -> Result<(), Refusal> {
+        let mut objects_left = self.config.max_ids_at_once;
+        let mut bytes_left = self.config.max_bytes_at_once;
+        loop {
+            if let Some(last) = arriving.slots.last() {
+                let object = &objects[arriving.slots.len() - 1];
+                let done_bytes = &mut arriving.filled_bytes;
+                self.fill_one(*last, object, done_bytes, &mut bytes_left, backing)?;
+            }
+            let Some(object) = objects.get(arriving.slots.len()) else { return Ok(()) };
+            if objects_left == 0 {
+                return Err(Refusal::Unfinished);
+            }
+            objects_left -= 1;
+            let slot = self.create_unfilled(now, client, evict_if_full, object, backing)?;
+            arriving.slots.push(slot);
+            arriving.filled_bytes = 0;
+        }
+    }
+
+    /// Writes the bytes of an object from `done_bytes` on, but no more than `bytes_left`.
+    fn fill_one(
+        &self,
+        slot: Slot,
+        object: &NewObject<'_>,
+        done_bytes: &mut u64,
+        bytes_left: &mut u64,
+        backing: &mut impl Backing,
+    ) -> Result<(), Refusal> {
+        let Some(Location::Host(at)) = self.table[slot].location else { return Ok(()) };
+        let data_bytes = object.data.len() as u64;
+        for (start_bytes, part) in [(0, object.data), (data_bytes, object.metadata)] {
+            let skipped = usize::try_from(done_bytes.saturating_sub(start_bytes));
+            let rest = skipped.ok().and_then(|skipped| part.get(skipped..)).unwrap_or_default();
+            let length = usize::try_from(*bytes_left).unwrap_or(usize::MAX).min(rest.len());
+            if length > 0 {
+                let size_bytes = length as u64;
+                let offset_bytes = at.extent.offset_bytes + *done_bytes;
+                let extent = Extent { offset_bytes, size_bytes, ..at.extent };
+                // Whatever was not reserved yet shows now.
+                let written = backing.write(extent, &rest[..length]);
+                written.map_err(|_| Refusal::Status(Status::OutOfMemory))?;
+                *done_bytes += size_bytes;
+                *bytes_left -= size_bytes;
+            }
+            if length < rest.len() {
+                return Err(Refusal::Unfinished);
+            }
+        }
+        Ok(())
+    }
+
+    fn create_unfilled(
         &mut self,
         now: Moment,
         client: ClientId,
@@ -136,16 +210,9 @@ impl Store {
         let (data_bytes, metadata_bytes) = (object.data.len() as u64, object.metadata.len() as u64);
         let size_bytes = total(data_bytes, metadata_bytes);
         let size_bytes = size_bytes.ok_or(Refusal::Status(Status::OutOfMemory))?;
-        // Whatever was not reserved yet shows when it is written.
         let device = DeviceNum::HOST;
         let Placement { location, .. } =
             self.place(device, Some(client), size_bytes, evict_if_full, backing)?;
-        if let Some(Location::Host(at)) = location
-            && backing.write(at.extent, object.data, object.metadata).is_err()
-        {
-            self.free(at);
-            return Err(Refusal::Status(Status::OutOfMemory));
-        }
         let new = New { id: object.id, device, data_bytes, metadata_bytes, location };
         Ok(self.insert_created(now, client, &new, size_bytes))
     }
@@ -233,14 +300,6 @@ impl Store {
             creator.creating.remove(&slot);
         }
     }
-
-    /// Tells subscribers, in one frame, that these objects are sealed.
-    fn announce_sealed(&mut self, slots: &[Slot]) {
-        if self.clients.any_subscriber() {
-            let notices = slots.iter().map(|slot| sealed_notice(&self.table[*slot])).collect();
-            self.effects.push_back(Effect::Notify { only: None, notices });
-        }
-    }
 }
 
 /// An object that is about to be put into the table.
@@ -260,7 +319,7 @@ pub(super) enum Whole {
 }
 
 impl Whole {
-    fn reply(self, status: Status) -> Reply {
+    pub(super) fn reply(self, status: Status) -> Reply {
         match self {
             Self::Single => Reply::CreateAndSeal(status),
             Self::Batch => Reply::CreateAndSealBatch(status),

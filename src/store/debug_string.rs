@@ -1,11 +1,41 @@
 //! The state of host memory as text, to the letter of the original server: clients search it.
 
+use std::vec;
+
 use super::Store;
 use crate::eviction::QueueStats;
 use crate::format_g::format_g6;
 
+/// The text, while it is written.
+#[derive(Debug)]
+pub(super) struct DebugText {
+    text: Vec<u8>,
+    /// What is not written yet.
+    quotas: vec::IntoIter<QueueStats>,
+}
+
+impl DebugText {
+    /// How many quotas are not written yet.
+    pub(super) fn left(&self) -> usize {
+        self.quotas.len()
+    }
+
+    /// Writes of so many quotas.
+    pub(super) fn write(&mut self, quotas: usize) {
+        for stats in self.quotas.by_ref().take(quotas) {
+            push_queue(&mut self.text, &stats.label, &stats);
+        }
+    }
+
+    /// The text, when all is written.
+    pub(super) fn into_bytes(self) -> Vec<u8> {
+        self.text
+    }
+}
+
 impl Store {
-    pub(super) fn debug_string(&self) -> Vec<u8> {
+    /// The text up to the quotas, and what they are at this time.
+    pub(super) fn debug_text(&self) -> DebugText {
         let pool = &self.pools.host;
         let policy = &pool.eviction;
         let quotas: Vec<QueueStats> = policy.quota_stats().collect();
@@ -25,10 +55,7 @@ impl Store {
         )
         .into_bytes();
         push_queue(&mut text, b"global lru", &policy.global_stats());
-        for stats in &quotas {
-            push_queue(&mut text, &stats.label, stats);
-        }
-        text
+        DebugText { text, quotas: quotas.into_iter() }
     }
 }
 

@@ -13,6 +13,7 @@ use slab::Slab;
 use super::clients::Process;
 use super::room::RoomWaiter;
 use super::table::{Entry, Location, RestorePhase, State};
+use super::turns::Job;
 use super::{Effect, Store, Told};
 use crate::eviction::Eviction;
 use crate::ids::{ClientId, DeviceBlock, DeviceNum, ExternalKey, Slot};
@@ -166,7 +167,8 @@ impl Store {
     /// The process of a connection that is gone has ended, and with it all that it had open; or,
     /// with `is_certain` not set, nobody can tell when it does.
     pub fn handle_process_ended(&mut self, client: ClientId, is_certain: bool) {
-        if let Some(departed) = self.departed.iter_mut().find(|departed| departed.id == client) {
+        let mut departed = self.jobs.iter_mut().filter_map(Job::departed_mut);
+        if let Some(departed) = departed.find(|departed| departed.id == client) {
             departed.process = if is_certain { Process::Ended } else { Process::Unknown };
         }
         for (index, slot) in self.devices.lingering.remove(&client).unwrap_or_default() {
@@ -245,7 +247,7 @@ impl Store {
         let here = self.table.iter().filter(|(_, entry)| entry.device == device);
         let slots: Vec<Slot> = here.map(|(slot, _)| slot).collect();
         self.clients.forget(&slots);
-        for departed in &mut self.departed {
+        for departed in self.jobs.iter_mut().filter_map(Job::departed_mut) {
             let table = &self.table;
             let stays = |slot: &Slot| table.get(*slot).is_some_and(|entry| entry.device != device);
             let holds: Vec<Slot> = departed.holds.by_ref().filter(stays).collect();
@@ -280,7 +282,7 @@ impl Store {
                 self.finish_if_over(get);
             }
             if entry.is_sealed() {
-                self.tell_deleted(entry.id);
+                self.tell_deleted(slot, entry.id);
             }
         }
         let pool = &mut self.pools[device];

@@ -2,7 +2,7 @@
 
 use crate::allocator::Allocation;
 use crate::ids::{ClientId, DeviceBlock, DeviceNum, ExternalKey, SegmentId};
-use crate::protocol::message::{Notice, Reply};
+use crate::protocol::message::{Notice, ObjectInfo, Reply};
 use crate::protocol::violation::Violation;
 
 /// Something that the shell has to do, in the order in which it is handed out.
@@ -14,6 +14,15 @@ pub enum Effect {
         client: ClientId,
         /// What to send.
         reply: Reply,
+    },
+    /// Keep these rows for the list that the next [`Reply::List`] to the client ends.
+    ListPart {
+        /// Who gets it.
+        client: ClientId,
+        /// The rows that come next.
+        rows: Vec<ObjectInfo>,
+        /// About how many rows the list will have.
+        expected: usize,
     },
     /// Send the descriptor of a segment, right behind the reply before it.
     SendSegment {

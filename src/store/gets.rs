@@ -5,52 +5,107 @@ use std::time::Duration;
 use smallvec::SmallVec;
 
 use super::table::{RestorePhase, State};
-use super::waiters::GetId;
-use super::{Effect, Moment, Store, StoreConfig};
+use super::turns::{Answer, Job, LongGet};
+use super::waiters::{EndedGet, GetId};
+use super::{Effect, Moment, Progress, Store, StoreConfig};
 use crate::ids::{ClientId, DeviceNum, ObjectId, Slot};
 use crate::protocol::message::{GetReply, GetTimeout, Reply};
 use crate::protocol::violation::Violation;
 use crate::store::backing::Backing;
 
+/// What a first look at the objects of a get has found.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Found {
+    /// Some cannot be had now.
+    pub(super) some_lack: bool,
+    /// Some are not in memory, but can be brought back.
+    pub(super) some_spilled: bool,
+}
+
+impl Found {
+    /// Whether the get can be answered without waiting for anything.
+    pub(super) fn suffices(self, timeout: GetTimeout) -> bool {
+        !self.some_lack || (timeout == GetTimeout::Now && !self.some_spilled)
+    }
+}
+
 impl Store {
     pub(super) fn get(
         &mut self,
         now: Moment,
-        client_id: ClientId,
+        client: ClientId,
         ids: &[ObjectId],
         timeout: GetTimeout,
         backing: &mut impl Backing,
-    ) {
+    ) -> Progress {
+        if ids.len() > self.config.max_ids_at_once {
+            self.jobs.push_back(Job::Get(LongGet::new(now, client, ids, timeout)));
+            return Progress::Pause;
+        }
         // Most gets find everything or do not wait, and then nothing need be kept.
-        let mut all_there = true;
-        let mut some_spilled = false;
+        let mut found = Found::default();
+        self.hold_available(client, ids, &mut found);
+        if found.suffices(timeout) {
+            let mut reply = GetReply::default();
+            reply.objects.reserve_exact(ids.len());
+            self.add_to_answer(client, ids, &mut reply);
+            self.send_answer(client, reply);
+            return Progress::Done;
+        }
+        let Some(get_id) = self.begin_get(client, ids.len()) else { return Progress::Done };
+        let mut to_restore: SmallVec<[Slot; 4]> = SmallVec::new();
+        self.note_lacking(client, get_id, ids, &mut to_restore);
+        self.begin_waiting(now, get_id, SmallVec::from_slice(ids), timeout);
+        for slot in to_restore {
+            self.restore(slot, backing);
+        }
+        self.finish_if_over(get_id);
+        Progress::Done
+    }
+
+    /// The client holds those of the objects that it can have at once.
+    pub(super) fn hold_available(&mut self, client: ClientId, ids: &[ObjectId], found: &mut Found) {
         for id in ids {
             match self.table.find(id) {
-                Some(slot) if self.table[slot].is_available() => self.hold(client_id, slot),
+                Some(slot) if self.table[slot].is_available() => self.hold(client, slot),
                 Some(slot) => {
-                    all_there = false;
-                    some_spilled |= self.table[slot].is_sealed();
+                    found.some_lack = true;
+                    found.some_spilled |= self.table[slot].is_sealed();
                 }
-                None => all_there = false,
+                None => found.some_lack = true,
             }
         }
-        if all_there || (timeout == GetTimeout::Now && !some_spilled) {
-            return self.reply_get(client_id, ids);
-        }
-        let Some(client) = self.clients.get_mut(client_id) else { return };
+    }
+
+    /// Registers a get that has to wait, unless its client has too many.
+    pub(super) fn begin_get(&mut self, client_id: ClientId, ids: usize) -> Option<GetId> {
+        let client = self.clients.get_mut(client_id)?;
         let StoreConfig { max_gets, max_waiting_ids, .. } = self.config;
-        let waiting_ids = client.waiting_ids + ids.len();
+        let waiting_ids = client.waiting_ids + ids;
         if client.gets.len() >= max_gets || waiting_ids > max_waiting_ids {
             let violation = Violation::TooManyGets { gets: client.gets.len(), ids: waiting_ids };
-            return self.effects.push_back(Effect::Close { client: client_id, violation });
+            self.effects.push_back(Effect::Close { client: client_id, violation });
+            return None;
         }
         client.waiting_ids = waiting_ids;
-        let get_id = self.waiters.insert(client_id, ids, &mut client.gets);
-        let mut to_restore: SmallVec<[Slot; 4]> = SmallVec::new();
+        Some(self.waiters.insert(client_id, &mut client.gets))
+    }
+
+    /// Notes which of the objects the get lacks, and collects those that have to be brought back.
+    pub(super) fn note_lacking(
+        &mut self,
+        client: ClientId,
+        get_id: GetId,
+        ids: &[ObjectId],
+        to_restore: &mut impl Extend<Slot>,
+    ) {
         for id in ids {
             let slot = self.table.find(id);
             match slot.map(|slot| self.table[slot].state) {
-                Some(State::Sealed | State::Spilling(_)) => continue,
+                // It may have come since it was looked for.
+                Some(State::Sealed | State::Spilling(_)) => {
+                    slot.into_iter().for_each(|slot| self.hold(client, slot));
+                }
                 Some(State::Spilled(_) | State::Restoring(_, RestorePhase::Starved(_))) => {
                     if self.waiters.add_lacking(get_id, *id, true) {
                         to_restore.extend(slot);
@@ -64,37 +119,51 @@ impl Store {
                 }
             }
         }
+    }
+
+    /// All that the get lacks has been noted.
+    pub(super) fn begin_waiting(
+        &mut self,
+        asked_at: Moment,
+        get_id: GetId,
+        ids: SmallVec<[ObjectId; 2]>,
+        timeout: GetTimeout,
+    ) {
+        self.waiters.begin_waiting(get_id, ids);
         match timeout {
             GetTimeout::Now => self.waiters.expire(get_id),
             GetTimeout::Never => {}
             GetTimeout::Milliseconds(ms) => {
                 // What would end after the clock does never ends.
-                if let Some(deadline) = now.elapsed.checked_add(Duration::from_millis(ms)) {
+                if let Some(deadline) = asked_at.elapsed.checked_add(Duration::from_millis(ms)) {
                     self.waiters.set_deadline(get_id, deadline);
                 }
             }
         }
-        for slot in to_restore {
-            self.restore(slot, backing);
-        }
-        // A restore that cannot begin answers the gets that waited only for it, so the get may be
-        // over already; but its number is not used again within this call.
-        if self.waiters.exists(get_id) {
-            self.finish_if_over(get_id);
-        }
     }
 
-    /// Answers a get if it has waited enough.
+    /// Answers a get if it has waited enough, in a later turn if too much was done in this one.
     pub(super) fn finish_if_over(&mut self, get_id: GetId) {
-        if !self.waiters.get(get_id).is_over() {
+        // One that waits for the same object twice is over when this is called for the first.
+        let Some(get) = self.waiters.get(get_id) else { return };
+        if !get.is_over() {
             return;
         }
-        let get = self.waiters.remove(get_id);
-        if let Some(client) = self.clients.get_mut(get.client) {
-            self.waiters.unlist(&get, &mut client.gets);
-            client.waiting_ids -= get.ids.len();
+        let Some(client) = self.clients.get_mut(get.client) else { return };
+        let EndedGet { client: client_id, ids, links } =
+            self.waiters.end_listed(get_id, &mut client.gets);
+        client.waiting_ids -= ids.len();
+        let work = links + ids.len();
+        if work > self.left {
+            let answer = Answer::new(client_id, Some(get_id), ids, false);
+            return self.jobs.push_back(Job::Answer(answer));
         }
-        self.reply_get(get.client, &get.ids);
+        self.left -= work;
+        self.waiters.drop_links(get_id, &mut usize::MAX.clone());
+        let mut reply = GetReply::default();
+        reply.objects.reserve_exact(ids.len());
+        self.add_to_answer(client_id, &ids, &mut reply);
+        self.send_answer(client_id, reply);
     }
 
     /// An object has become available: those that wait for it hold it from now on, in the order in
@@ -103,16 +172,19 @@ impl Store {
         let id = self.table[slot].id;
         let waiting = self.waiters.take_waiting(&id);
         for get_id in waiting {
-            let client = self.waiters.get(get_id).client;
-            self.hold(client, slot);
+            let client = self.waiters.get(get_id).map(|get| get.client);
+            client.into_iter().for_each(|client| self.hold(client, slot));
             self.finish_if_over(get_id);
         }
     }
 
-    /// Sends what the client holds of the objects that it asked for.
-    fn reply_get(&mut self, client_id: ClientId, ids: &[ObjectId]) {
-        let mut reply = GetReply::default();
-        reply.objects.reserve_exact(ids.len());
+    /// Adds what the client holds of the objects that it has asked for.
+    pub(super) fn add_to_answer(
+        &mut self,
+        client_id: ClientId,
+        ids: &[ObjectId],
+        reply: &mut GetReply,
+    ) {
         for id in ids {
             // What the client has released again in the meantime may be gone at any moment.
             let held = |slot: &Slot| {
@@ -131,10 +203,14 @@ impl Store {
                 reply.segments.push(self.segment_info(place.segment));
             }
         }
+    }
+
+    /// Answers a get.
+    pub(super) fn send_answer(&mut self, client: ClientId, reply: GetReply) {
         let segments: SmallVec<[_; 1]> = reply.segments.iter().map(|info| info.segment).collect();
-        self.effects.push_back(Effect::Reply { client: client_id, reply: Reply::Get(reply) });
+        self.reply(client, Reply::Get(reply));
         for segment in segments {
-            self.send_segment(client_id, segment);
+            self.send_segment(client, segment);
         }
     }
 }

@@ -4,7 +4,7 @@ use super::room::RoomWaiter;
 use super::table::{RestorePhase, State};
 use super::{Effect, Store};
 use crate::ids::{ClientId, DeviceNum, ExternalKey, ObjectId, Slot};
-use crate::protocol::message::{Notice, Status};
+use crate::protocol::message::Status;
 
 impl Store {
     pub(super) fn release(&mut self, client: ClientId, id: &ObjectId) {
@@ -16,7 +16,9 @@ impl Store {
     }
 
     pub(super) fn release_slot(&mut self, client: ClientId, slot: Slot) {
-        if self.clients.get_mut(client).is_some_and(|client| client.holds.remove(&slot)) {
+        let Some(client) = self.clients.get_mut(client) else { return };
+        if client.holds.remove(&slot) {
+            client.releases += 1;
             self.drop_hold(slot);
         }
     }
@@ -149,7 +151,7 @@ impl Store {
             State::Restoring(..) => unreachable!("what is on its way back is removed afterwards"),
         }
         if told == Told::Subscribers {
-            self.tell_deleted(entry.id);
+            self.tell_deleted(slot, entry.id);
         }
     }
 
@@ -159,13 +161,6 @@ impl Store {
             DeviceNum::HOST => Effect::Forget(key),
             device => Effect::ForgetCopy { device, key },
         });
-    }
-
-    pub(super) fn tell_deleted(&mut self, id: ObjectId) {
-        if self.clients.any_subscriber() {
-            let notices = vec![Notice::Deleted(id)];
-            self.effects.push_back(Effect::Notify { only: None, notices });
-        }
     }
 }
 

@@ -5,6 +5,7 @@ use super::clients::Departed;
 use super::pools::Pool;
 use super::room::RoomWaiter;
 use super::table::{Entry, RestorePhase, State};
+use super::turns::Job;
 use crate::ids::{DeviceNum, Slot};
 
 impl Store {
@@ -87,7 +88,7 @@ impl Store {
                 };
                 let is_known = match self.clients.get(creator) {
                     Some(creator) => creator.creating.contains(&slot),
-                    None => self.departed.iter().any(is_left),
+                    None => self.jobs.iter().filter_map(Job::departed).any(is_left),
                 };
                 assert!(is_known, "its creator is connected, or left it behind");
                 assert_eq!(pinned, Some(true), "what is unsealed is never evicted");
@@ -145,7 +146,8 @@ impl Store {
                 assert_eq!(creator, Some(id), "what a client creates is its own");
             }
         }
-        for slot in self.departed.iter().flat_map(|departed| departed.holds.as_slice()) {
+        let departed = self.jobs.iter().filter_map(Job::departed);
+        for slot in departed.flat_map(|departed| departed.holds.as_slice()) {
             *holders.entry(*slot).or_default() += 1;
         }
         for (slot, entry) in self.table.iter() {
@@ -159,7 +161,7 @@ impl Store {
         let mut owned = 0;
         for (id, client) in self.clients.iter() {
             for (place, get_id) in client.gets.iter().enumerate() {
-                let get = self.waiters.get(*get_id);
+                let get = self.waiters.get(*get_id).expect("what is listed exists");
                 assert_eq!((get.client, get.place_in_list), (id, place), "a get knows its client");
                 owned += 1;
             }

@@ -18,12 +18,14 @@ mod effect;
 mod gets;
 mod holds;
 mod invariants;
+mod notices;
 mod pools;
 mod room;
 mod table;
 #[cfg(test)]
 mod tests;
 mod transfer;
+mod turns;
 mod waiters;
 
 use std::collections::VecDeque;
@@ -38,15 +40,15 @@ use self::clients::{Clients, Departed};
 use self::create::Whole;
 use self::devices::Devices;
 use self::holds::Told;
+use self::notices::Newcomer;
 use self::pools::{Pool, Pools};
 use self::table::{Entry, Location, Table};
 use self::transfer::Transfers;
+use self::turns::Job;
 use self::waiters::Waiters;
 use crate::allocator::{Allocator, FIRST_USABLE_BYTES};
-use crate::ids::{ClientId, DeviceNum, SegmentId, Slot};
-use crate::protocol::message::{
-    Notice, ObjectInfo, Place, Reply, Request, SegmentInfo, Status, TooLarge,
-};
+use crate::ids::{ClientId, DeviceNum, ObjectId, SegmentId, Slot};
+use crate::protocol::message::{ObjectInfo, Place, Reply, Request, SegmentInfo, Status, TooLarge};
 
 /// What a store is made with.
 #[derive(Clone, Debug)]
@@ -59,8 +61,12 @@ pub struct StoreConfig {
     pub max_gets: usize,
     /// How many ids these may name together.
     pub max_waiting_ids: usize,
-    /// How many objects one event may evict or release before the others have their turn.
+    /// How many objects one event may touch before the others have their turn.
     pub max_victims: usize,
+    /// A request that names more objects is handled in several turns.
+    pub max_ids_at_once: usize,
+    /// So many bytes that come with a request are written before the others have their turn.
+    pub max_bytes_at_once: u64,
     /// Whether memory is cleared before it is used again.
     pub zero_on_free: bool,
     /// Whether there is an external store: evicted objects go there instead of being lost.
@@ -84,6 +90,8 @@ impl Default for StoreConfig {
             max_gets: 10_000,
             max_waiting_ids: 1_000_000,
             max_victims: 1024,
+            max_ids_at_once: 1024,
+            max_bytes_at_once: 1 << 20,
             zero_on_free: false,
             has_external_store: false,
             device_bytes: Vec::new(),
@@ -137,8 +145,12 @@ pub struct Store {
     transfers: Transfers,
     /// What [`Effect::ReleasePages`] is under way for.
     releasing_bytes: u64,
-    /// Clients that are gone, some objects of which do not know it yet.
-    departed: VecDeque<Departed>,
+    /// Subscribers that were not told yet of all that there is.
+    newcomers: Vec<Newcomer>,
+    /// What takes several turns.
+    jobs: VecDeque<Job>,
+    /// How many objects the rest of this event may touch.
+    left: usize,
     /// What is being handled has waited for room before.
     retrying: bool,
     /// The number for the next [`ExternalKey`].
@@ -161,6 +173,7 @@ impl Store {
         let mut store = Self {
             pools: Pools { host, devices },
             devices: Devices::new(config.device_granule_bytes, parking_bytes),
+            left: config.max_victims,
             config,
             table: Table::new(),
             clients: Clients::default(),
@@ -170,7 +183,8 @@ impl Store {
             effects: VecDeque::new(),
             transfers: Transfers::default(),
             releasing_bytes: 0,
-            departed: VecDeque::new(),
+            newcomers: Vec::new(),
+            jobs: VecDeque::new(),
             retrying: false,
             next_external_number: 1,
             victims: Vec::new(),
@@ -212,49 +226,20 @@ impl Store {
         let Some(client) = self.clients.disconnect(id) else {
             return;
         };
+        self.newcomers.retain(|newcomer| newcomer.client != id);
         let pool = &mut self.pools.host;
         pool.room_changed |= pool.eviction.remove_client(id);
         for get in &client.gets {
-            self.waiters.remove(*get);
+            self.waiters.end(*get);
         }
-        self.departed.push_back(Departed::new(id, &client));
+        self.jobs.push_back(Job::Departed(Departed::new(id, client)));
         self.work(backing);
-    }
-
-    /// Whether [`Store::work`] has something to do.
-    #[must_use]
-    pub fn has_work(&self) -> bool {
-        !self.departed.is_empty()
-    }
-
-    /// Goes on with what no event may do at once, for a bounded time.
-    pub fn work(&mut self, backing: &mut impl Backing) {
-        let mut left = self.config.max_victims;
-        while let Some(departed) = self.departed.front_mut() {
-            let (id, process) = (departed.id, departed.process);
-            if left == 0 {
-                break;
-            }
-            left -= 1;
-            if let Some(slot) = departed.creating.next() {
-                // It may be gone by itself, if no memory was to be had for it.
-                if self.table.get(slot).and_then(Entry::creator) == Some(id) {
-                    self.linger(id, process, slot);
-                    self.remove_object(slot, Told::Nobody);
-                }
-            } else if let Some(slot) = departed.holds.next() {
-                self.linger(id, process, slot);
-                self.drop_hold(slot);
-            } else {
-                self.departed.pop_front();
-            }
-        }
-        self.settle(backing);
     }
 
     /// The shell has lost the socket on which the client was told of seals and deletions.
     pub fn handle_unsubscribe(&mut self, client: ClientId) {
         self.clients.set_subscribed(client, false);
+        self.newcomers.retain(|newcomer| newcomer.client != client);
     }
 
     /// Time has passed: gets that have waited long enough are answered.
@@ -263,6 +248,7 @@ impl Store {
             self.waiters.expire(get);
             self.finish_if_over(get);
         }
+        self.left = self.config.max_victims;
     }
 
     /// A client asks for something. `again` says that this answers [`Progress::Retry`].
@@ -287,11 +273,29 @@ impl Store {
             Request::CreateAndSealBatch { evict_if_full, objects } => {
                 self.create_and_seal(now, client, evict_if_full, objects, Whole::Batch, backing)
             }
-            Request::Get { ids, timeout } => {
-                self.get(now, client, ids, timeout, backing);
-                Progress::Done
-            }
+            Request::Get { ids, timeout } => self.get(now, client, ids, timeout, backing),
             Request::Evict { bytes } => self.evict_on_request(client, bytes),
+            Request::Delete(ids) if ids.len() > self.config.max_ids_at_once => {
+                let (ids, outcomes) = (Vec::from(ids).into_iter(), SmallVec::new());
+                self.begin_job(Job::Delete { client, ids, outcomes })
+            }
+            Request::RefreshLru(ids) if ids.len() > self.config.max_ids_at_once => {
+                let ids = Vec::from(ids).into_iter();
+                self.begin_job(Job::RefreshLru { client, ids })
+            }
+            Request::List if self.table.slot_count() > self.config.max_ids_at_once => {
+                self.begin_job(Job::List { client, next: Slot(0) })
+            }
+            Request::DebugString => {
+                let mut text = self.debug_text();
+                if text.left() > self.config.max_ids_at_once {
+                    self.begin_job(Job::DebugString(client, text))
+                } else {
+                    text.write(usize::MAX);
+                    self.reply(client, Reply::DebugString(text.into_bytes()));
+                    Progress::Done
+                }
+            }
             _ => {
                 self.handle_simple(now, client, request);
                 Progress::Done
@@ -299,6 +303,12 @@ impl Store {
         };
         self.settle(backing);
         progress
+    }
+
+    /// A request takes several turns.
+    fn begin_job(&mut self, job: Job) -> Progress {
+        self.jobs.push_back(job);
+        Progress::Pause
     }
 
     /// The requests that need no memory and are answered at once.
@@ -335,14 +345,8 @@ impl Store {
                 let status = self.set_options(client, name, quota_bytes);
                 self.reply(client, Reply::SetOptions(status));
             }
-            Request::DebugString => {
-                let text = self.debug_string();
-                self.reply(client, Reply::DebugString(text));
-            }
             Request::RefreshLru(ids) => {
-                for slot in ids.iter().filter_map(|id| self.table.find(id)) {
-                    self.pools[self.table[slot].device].eviction.refresh(slot);
-                }
+                self.refresh_lru(ids);
                 self.reply(client, Reply::RefreshLru);
             }
             Request::Disconnect
@@ -350,15 +354,14 @@ impl Store {
             | Request::CreateAndSeal { .. }
             | Request::CreateAndSealBatch { .. }
             | Request::Get { .. }
-            | Request::Evict { .. } => unreachable!("handled by the caller"),
+            | Request::Evict { .. }
+            | Request::DebugString => unreachable!("handled by the caller"),
         }
     }
 
-    fn subscribe(&mut self, client: ClientId) {
-        self.clients.set_subscribed(client, true);
-        for (_, entry) in self.table.iter().filter(|(_, entry)| entry.is_available()) {
-            let notices = vec![sealed_notice(entry)];
-            self.effects.push_back(Effect::Notify { only: Some(client), notices });
+    fn refresh_lru(&mut self, ids: &[ObjectId]) {
+        for slot in ids.iter().filter_map(|id| self.table.find(id)) {
+            self.pools[self.table[slot].device].eviction.refresh(slot);
         }
     }
 
@@ -404,8 +407,9 @@ impl Store {
         *known.expect("objects lie in segments that were added")
     }
 
-    /// Tries again to restore what found no room, if there may be some now.
+    /// Tries again to restore what found no room, if there may be some now. Ends an event.
     fn settle(&mut self, backing: &mut impl Backing) {
+        self.left = self.config.max_victims;
         let host = &mut self.pools.host;
         if std::mem::take(&mut host.room_changed) && !host.starved.is_empty() {
             self.retry_starved(DeviceNum::HOST, backing);
@@ -417,11 +421,6 @@ impl Store {
             }
         }
     }
-}
-
-fn sealed_notice(entry: &Entry) -> Notice {
-    let Entry { id, data_bytes, metadata_bytes, digest, .. } = *entry;
-    Notice::Sealed { id, data_bytes, metadata_bytes, digest }
 }
 
 fn info(entry: &Entry) -> ObjectInfo {

@@ -2,6 +2,7 @@
 
 use super::effect::{Effect, TransferId};
 use super::table::Location;
+use super::turns::Job;
 use super::{Backing, Progress, Reservation, Store, Told, Unavailable};
 use crate::allocator::Allocation;
 use crate::eviction::{Eviction, OverQuota, QuotaStep};
@@ -203,17 +204,19 @@ impl Store {
 
     /// Evicts from the shared queue of host memory on request, without rounding up.
     pub(super) fn evict_on_request(&mut self, client_id: ClientId, bytes: u64) -> Progress {
-        let mut victims = std::mem::take(&mut self.victims);
         if self.config.has_external_store {
-            self.pools.host.eviction.take_victims(bytes, usize::MAX, &mut victims);
-            if !victims.is_empty() {
-                self.evict_to_external(client_id, &victims);
-                victims.clear();
-                self.victims = victims;
-                return Progress::Pause;
+            if bytes == 0 || self.pools.host.eviction.evictable_objects() == 0 {
+                self.reply(client_id, Reply::Evict { bytes: 0 });
+                return Progress::Done;
             }
+            let eviction = self.begin_eviction(client_id);
+            if let Some(left_bytes) = self.evict_to_external(eviction, bytes) {
+                self.jobs.push_back(Job::Evict { eviction, left_bytes });
+            }
+            return Progress::Pause;
         }
         let Some(client) = self.clients.get_mut(client_id) else { return Progress::Done };
+        let mut victims = std::mem::take(&mut self.victims);
         let max_victims = self.config.max_victims;
         let left_bytes = bytes.saturating_sub(client.evicted_bytes);
         let policy = &mut self.pools.host.eviction;

@@ -180,9 +180,20 @@ impl Table {
         self.entries[slot.index()].take().expect("only what is in the table is removed")
     }
 
+    /// How many slots there are, vacant ones included.
+    pub(super) fn slot_count(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The objects in `count` slots from `first` on.
+    pub(super) fn range(&self, first: Slot, count: usize) -> impl Iterator<Item = (Slot, &Entry)> {
+        let slots = (first.0..).map(Slot).zip(self.entries.iter().skip(first.index())).take(count);
+        slots.filter_map(|(slot, entry)| Some((slot, entry.as_ref()?)))
+    }
+
     /// All objects, in the order of their slots.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Slot, &Entry)> {
-        (0..).map(Slot).zip(&self.entries).filter_map(|(slot, entry)| Some((slot, entry.as_ref()?)))
+        self.range(Slot(0), self.entries.len())
     }
 }
 

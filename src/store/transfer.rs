@@ -62,7 +62,7 @@ pub(super) struct Transfers {
 #[derive(Debug)]
 struct EvictRequest {
     client: ClientId,
-    /// How many are under way.
+    /// How many are under way; one more while others are still to be chosen.
     left: usize,
     /// What has left so far.
     evicted_bytes: u64,
@@ -216,14 +216,30 @@ impl Store {
         self.wake_room_queue(DeviceNum::HOST, backing);
     }
 
-    /// Sends objects to the external store that the policy has chosen and forgotten. The client is
-    /// told how many bytes have left memory when all have.
-    pub(super) fn evict_to_external(&mut self, client: ClientId, victims: &[Slot]) {
-        let eviction = EvictRequest { client, left: victims.len(), evicted_bytes: 0 };
-        let eviction = self.transfers.evictions.insert(eviction);
-        for slot in victims {
-            self.spill(*slot, Some(eviction));
+    /// A client that asks for an eviction is told how many bytes have left memory when all have.
+    pub(super) fn begin_eviction(&mut self, client: ClientId) -> usize {
+        // One for those that are not chosen yet.
+        let eviction = EvictRequest { client, left: 1, evicted_bytes: 0 };
+        self.transfers.evictions.insert(eviction)
+    }
+
+    /// Chooses as many objects of the shared queue of host memory as one turn allows, and sends
+    /// them to the external store. Returns how many bytes are still to be chosen, if any.
+    pub(super) fn evict_to_external(&mut self, eviction: usize, bytes: u64) -> Option<u64> {
+        let mut victims = std::mem::take(&mut self.victims);
+        let policy = &mut self.pools.host.eviction;
+        let taken_bytes = policy.take_victims(bytes, self.config.max_victims, &mut victims);
+        let left_bytes = bytes.saturating_sub(taken_bytes);
+        let is_done = left_bytes == 0 || policy.evictable_objects() == 0;
+        self.transfers.evictions[eviction].left += victims.len();
+        for slot in victims.drain(..) {
+            self.spill(slot, Some(eviction));
         }
+        self.victims = victims;
+        if is_done {
+            self.count_eviction(eviction, 0);
+        }
+        (!is_done).then_some(left_bytes)
     }
 
     /// Copies an object out that the policy has chosen and forgotten.

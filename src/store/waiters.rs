@@ -34,13 +34,16 @@ pub(super) struct Get {
     /// `expired` is set.
     deadline: Option<Duration>,
     /// It waits only for what is being restored.
-    pub(super) expired: bool,
+    expired: bool,
+    stage: Stage,
     /// The first of its links.
     first_link: usize,
-    /// How many links it has.
-    pub(super) lacking: usize,
-    /// How many of them wait for an object on its way back from the external store.
-    pub(super) restoring: usize,
+    /// How many objects it lacks.
+    lacking: usize,
+    /// How many of them are on their way back from the external store.
+    restoring: usize,
+    /// How many links it has: those of objects that have come stay until the end.
+    links: usize,
     /// Where it stands in its client's list, so that it leaves that at once however long that is.
     pub(super) place_in_list: usize,
 }
@@ -48,8 +51,30 @@ pub(super) struct Get {
 impl Get {
     /// Whether it has waited enough.
     pub(super) fn is_over(&self) -> bool {
-        self.lacking == 0 || (self.expired && self.restoring == 0)
+        let has_enough = self.lacking == 0 || (self.expired && self.restoring == 0);
+        has_enough && self.stage == Stage::Waiting
     }
+}
+
+/// How far a get has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    /// What it lacks is still being noted.
+    Beginning,
+    /// It waits for what it lacks.
+    Waiting,
+    /// It waits for nothing; only its links are still there.
+    Ended,
+}
+
+/// A get that has ended.
+#[derive(Debug)]
+pub(super) struct EndedGet {
+    pub(super) client: ClientId,
+    /// See [`Get::ids`].
+    pub(super) ids: SmallVec<[ObjectId; 2]>,
+    /// How many links it leaves behind.
+    pub(super) links: usize,
 }
 
 #[derive(Debug)]
@@ -80,21 +105,19 @@ pub(super) struct Waiters {
 }
 
 impl Waiters {
-    /// Registers a get that lacks nothing yet, and appends it to its client's list.
-    pub(super) fn insert(
-        &mut self,
-        client: ClientId,
-        ids: &[ObjectId],
-        list: &mut GetList,
-    ) -> GetId {
+    /// Registers a get that lacks nothing yet, and appends it to its client's list. It is not over
+    /// before [`Waiters::begin_waiting`] is called.
+    pub(super) fn insert(&mut self, client: ClientId, list: &mut GetList) -> GetId {
         let get = Get {
             client,
-            ids: SmallVec::from_slice(ids),
+            ids: SmallVec::new(),
             deadline: None,
             expired: false,
+            stage: Stage::Beginning,
             first_link: NONE,
             lacking: 0,
             restoring: 0,
+            links: 0,
             place_in_list: list.len(),
         };
         let get_id = GetId(self.gets.insert(get));
@@ -102,17 +125,62 @@ impl Waiters {
         get_id
     }
 
-    /// Takes a get that was removed out of its client's list. The order of the list means nothing.
-    pub(super) fn unlist(&mut self, removed: &Get, list: &mut GetList) {
-        list.swap_remove(removed.place_in_list);
-        if let Some(moved) = list.get(removed.place_in_list) {
-            self.gets[moved.0].place_in_list = removed.place_in_list;
+    /// What the get lacks has been noted; `ids` is all that it asks for.
+    pub(super) fn begin_waiting(&mut self, get_id: GetId, ids: SmallVec<[ObjectId; 2]>) {
+        let get = &mut self.gets[get_id.0];
+        get.ids = ids;
+        get.stage = Stage::Waiting;
+    }
+
+    /// Ends a get that is in its client's list, and takes it out of that. The order of the list
+    /// means nothing. Its links remain, see [`Waiters::drop_links`].
+    pub(super) fn end_listed(&mut self, get_id: GetId, list: &mut GetList) -> EndedGet {
+        let place = self.gets[get_id.0].place_in_list;
+        list.swap_remove(place);
+        if let Some(moved) = list.get(place) {
+            self.gets[moved.0].place_in_list = place;
+        }
+        self.end(get_id)
+    }
+
+    /// Ends a get whose client's list is gone.
+    pub(super) fn end(&mut self, get_id: GetId) -> EndedGet {
+        let get = &mut self.gets[get_id.0];
+        get.stage = Stage::Ended;
+        if let Some(deadline) = get.deadline.take() {
+            self.deadlines.remove(&(deadline, get_id));
+        }
+        EndedGet { client: get.client, ids: std::mem::take(&mut get.ids), links: get.links }
+    }
+
+    /// Drops up to `left` links of a get that has ended, and takes them off `left`. The get is
+    /// gone, and this `true`, when it has none any more.
+    pub(super) fn drop_links(&mut self, get_id: GetId, left: &mut usize) -> bool {
+        loop {
+            let get = &mut self.gets[get_id.0];
+            debug_assert_eq!(get.stage, Stage::Ended, "what waits keeps its links");
+            let link = get.first_link;
+            if link == NONE {
+                self.gets.remove(get_id.0);
+                return true;
+            }
+            if *left == 0 {
+                return false;
+            }
+            *left -= 1;
+            let taken = self.links.remove(link);
+            get.first_link = taken.next_of_get;
+            get.links -= 1;
+            // See `take_waiting`.
+            if taken.before != link {
+                get.lacking -= 1;
+                self.unlink(&taken);
+            }
         }
     }
 
-    /// Notes that the get lacks an object, unless that is known already: a get may repeat an id.
-    /// Must be called for all ids of a get before any other get is registered. `false` if it was
-    /// known.
+    /// Notes that the get lacks an object; `false` if that is known already: a get may repeat an
+    /// id. It is not found to be known if other gets were registered since, which does no harm.
     pub(super) fn add_lacking(&mut self, get_id: GetId, id: ObjectId, restoring: bool) -> bool {
         let last = self.queues.get(&id).map_or(NONE, |queue| queue.last);
         if last != NONE && self.links[last].get == get_id {
@@ -130,6 +198,7 @@ impl Waiters {
         let index = self.links.insert(new);
         get.first_link = index;
         get.lacking += 1;
+        get.links += 1;
         get.restoring += usize::from(restoring);
         if last == NONE {
             self.queues.insert(id, Queue { first: index, last: index });
@@ -167,13 +236,9 @@ impl Waiters {
         self.deadlines.first().filter(|(deadline, _)| *deadline <= now).map(|(_, get)| *get)
     }
 
-    pub(super) fn get(&self, get_id: GetId) -> &Get {
-        &self.gets[get_id.0]
-    }
-
-    /// Whether the get still waits.
-    pub(super) fn exists(&self, get_id: GetId) -> bool {
-        self.gets.contains(get_id.0)
+    /// A get, unless it is gone.
+    pub(super) fn get(&self, get_id: GetId) -> Option<&Get> {
+        self.gets.get(get_id.0)
     }
 
     /// Whether any get lacks the object.
@@ -194,7 +259,9 @@ impl Waiters {
             let get = &mut self.gets[get_id.0];
             get.lacking -= 1;
             get.restoring -= usize::from(restoring);
-            waiting.push(get_id);
+            if get.stage != Stage::Ended {
+                waiting.push(get_id);
+            }
             next = behind;
         }
         waiting
@@ -210,28 +277,12 @@ impl Waiters {
             let before = std::mem::replace(&mut link.restoring, restoring);
             let get = &mut self.gets[link.get.0];
             get.restoring = get.restoring + usize::from(restoring) - usize::from(before);
-            waiting.push(link.get);
+            if get.stage != Stage::Ended {
+                waiting.push(link.get);
+            }
             next = link.behind;
         }
         waiting
-    }
-
-    /// Takes a get out.
-    pub(super) fn remove(&mut self, get_id: GetId) -> Get {
-        let get = self.gets.remove(get_id.0);
-        if let Some(deadline) = get.deadline {
-            self.deadlines.remove(&(deadline, get_id));
-        }
-        let mut next = get.first_link;
-        while next != NONE {
-            let taken = self.links.remove(next);
-            // See `take_waiting`.
-            if taken.before != next {
-                self.unlink(&taken);
-            }
-            next = taken.next_of_get;
-        }
-        get
     }
 
     fn unlink(&mut self, taken: &Link) {
@@ -258,9 +309,10 @@ impl Waiters {
         self.queues.keys()
     }
 
-    /// All gets that wait.
+    /// All gets that have not ended.
     pub(super) fn iter(&self) -> impl Iterator<Item = (GetId, &Get)> {
-        self.gets.iter().map(|(index, get)| (GetId(index), get))
+        let alive = self.gets.iter().filter(|(_, get)| get.stage != Stage::Ended);
+        alive.map(|(index, get)| (GetId(index), get))
     }
 
     /// Checks that links, queues and deadlines agree.
@@ -279,7 +331,7 @@ impl Waiters {
             }
             assert_eq!(queue.last, before);
         }
-        let lacking: usize = self.iter().map(|(_, get)| get.lacking).sum();
+        let lacking: usize = self.gets.iter().map(|(_, get)| get.lacking).sum();
         assert_eq!(linked, lacking, "a get is linked for each object that it lacks");
         for (get_id, get) in self.iter() {
             assert!(!get.is_over(), "what is over is removed");

@@ -53,8 +53,8 @@ impl Backing for Memory {
         self.host.reserve(extent, claimed)
     }
 
-    fn write(&mut self, extent: Extent, data: &[u8], metadata: &[u8]) -> Result<(), Unavailable> {
-        self.host.write(extent, data, metadata)
+    fn write(&mut self, extent: Extent, bytes: &[u8]) -> Result<(), Unavailable> {
+        self.host.write(extent, bytes)
     }
 
     fn release_pages(&mut self, extent: Extent) {
@@ -129,6 +129,7 @@ impl World {
             device_granule_bytes: GRANULE_BYTES,
             parking_bytes: (rng.u8(0..4) > 0).then(|| rng.u64(0..2000)),
             max_victims: 1 + rng.usize(0..4),
+            max_ids_at_once: 1 + rng.usize(0..4),
             ..StoreConfig::default()
         };
         Self {
@@ -245,7 +246,7 @@ impl World {
                 }
             }
             6..=8 => {
-                let count = 1 + self.rng.usize(0..4) / 3;
+                let count = 1 + self.rng.usize(0..8) / 3 * self.rng.usize(0..3);
                 let ids: Vec<ObjectId> = (0..count).map(|_| self.any_id()).collect();
                 let timeout = match self.rng.u8(0..3) {
                     0 => GetTimeout::Now,
@@ -273,7 +274,12 @@ impl World {
                 _ if self.rng.bool() => {
                     self.hand_in(index, &Request::Evict { bytes: 500 }, None, false);
                 }
-                _ => self.hand_in(index, &Request::Delete(&[id]), None, false),
+                _ if self.rng.u8(0..4) == 0 => self.hand_in(index, &Request::List, None, false),
+                _ => {
+                    let ids = [id, self.any_id(), self.any_id()];
+                    let ids = &ids[..1 + self.rng.usize(0..9) / 4];
+                    self.hand_in(index, &Request::Delete(ids), None, false);
+                }
             },
         }
     }
@@ -351,6 +357,7 @@ impl World {
             Effect::Restore { transfer, .. } => self.jobs.push_back(Job::RestoreHost(transfer)),
             Effect::ReleasePages(allocation) => self.store.handle_pages_released(allocation),
             Effect::Forget(_)
+            | Effect::ListPart { .. }
             | Effect::SendSegment { .. }
             | Effect::Notify { .. }
             | Effect::Reserve { .. } => {}

@@ -80,9 +80,9 @@ impl Backing for Memory {
         answer
     }
 
-    fn write(&mut self, extent: Extent, data: &[u8], metadata: &[u8]) -> Result<(), Unavailable> {
+    fn write(&mut self, extent: Extent, bytes: &[u8]) -> Result<(), Unavailable> {
         self.inner.fail_writes = self.happens(self.faults.write);
-        let result = self.inner.write(extent, data, metadata);
+        let result = self.inner.write(extent, bytes);
         self.calls.push(Call::Write(extent, result.is_ok()));
         result
     }

@@ -52,6 +52,9 @@ const WEIGHTS: [(Kind, u32); 18] = [
 pub(crate) struct Plan {
     pub(crate) capacity_bytes: u64,
     pub(crate) max_objects: usize,
+    /// What is longer is handled in several turns.
+    pub(crate) max_ids_at_once: usize,
+    pub(crate) max_bytes_at_once: u64,
     pub(crate) has_external_store: bool,
     /// Segments are large and many enough for any object that the count allows.
     pub(crate) roomy: bool,
@@ -94,6 +97,8 @@ impl Plan {
         let mut plan = Self {
             capacity_bytes,
             max_objects: if rng.u8(0..6) == 0 { rng.usize(1..8) } else { 1000 },
+            max_ids_at_once: [1, 2, 1000][rng.usize(0..3)],
+            max_bytes_at_once: if rng.bool() { 1 << 20 } else { 1 + capacity_bytes / 16 },
             has_external_store: rng.bool(),
             roomy,
             segment_bytes: capacity_bytes + slack_bytes,

@@ -100,6 +100,8 @@ impl World {
         let config = StoreConfig {
             capacity_bytes: plan.capacity_bytes,
             max_objects: plan.max_objects,
+            max_ids_at_once: plan.max_ids_at_once,
+            max_bytes_at_once: plan.max_bytes_at_once,
             has_external_store: plan.has_external_store,
             ..StoreConfig::default()
         };
@@ -203,10 +205,11 @@ impl World {
 
     /// Takes what the store did, before the model goes through the same event.
     fn begin(&mut self, event: &Event<'_>) -> Vec<Effect> {
-        let mut effects = Vec::new();
-        while let Some(effect) = self.store.next_effect() {
-            effects.push(effect);
-        }
+        let effects = std::iter::from_fn(|| self.store.next_effect()).collect();
+        self.begin_with(effects, event)
+    }
+
+    fn begin_with(&mut self, effects: Vec<Effect>, event: &Event<'_>) -> Vec<Effect> {
         self.note(event, &effects);
         if let Some(log) = &mut self.log {
             log.extend(effects.iter().cloned());
@@ -309,14 +312,46 @@ impl World {
         held.map(|object| name_of(&object.id)).collect()
     }
 
+    /// Hands a request in. What takes it several turns is done at once, so that it must come to
+    /// the same as if it had needed only one.
+    fn hand_in(
+        &mut self,
+        client: ClientId,
+        operation: &Operation,
+        again: bool,
+    ) -> (Progress, Vec<Effect>) {
+        let (now, mut effects) = (self.now, Vec::new());
+        loop {
+            let (store, memory) = (&mut self.store, &mut self.memory);
+            let mut progress = operation
+                .with_request(|request| store.handle_request(now, client, request, again, memory));
+            let is_job = self.store.has_work();
+            while self.store.has_work() {
+                self.store.work(&mut self.memory);
+            }
+            effects.extend(std::iter::from_fn(|| self.store.next_effect()));
+            let resume = effects.iter().rposition(|effect| *effect == Effect::Resume(client));
+            match (progress, resume) {
+                (Progress::Pause, Some(position)) if is_job => {
+                    effects.remove(position);
+                    progress = Progress::Done;
+                }
+                (Progress::Retry, Some(position)) if position + 1 == effects.len() => {
+                    effects.remove(position);
+                    continue;
+                }
+                _ => {}
+            }
+            return (progress, join_lists(effects));
+        }
+    }
+
     /// Hands a request in and returns what became of it.
     fn request(&mut self, client: ClientId, operation: Operation, again: bool) {
-        let (store, memory, now) = (&mut self.store, &mut self.memory, self.now);
-        let progress = operation
-            .with_request(|request| store.handle_request(now, client, request, again, memory));
+        let (progress, effects) = self.hand_in(client, &operation, again);
         let event = if again { Event::RequestAgain } else { Event::Request };
-        let effects = self.begin(&event(client, &operation));
-        let expected = self.model.request(now, client, &operation, again);
+        let effects = self.begin_with(effects, &event(client, &operation));
+        let expected = self.model.request(self.now, client, &operation, again);
         assert_eq!(progress, expected, "what became of the request");
         self.end();
         if let Some(index) = self.index_of(client) {
@@ -654,6 +689,23 @@ impl World {
         }
         panic!("it goes on for ever");
     }
+}
+
+/// Puts the parts of lists in front of what ends them.
+fn join_lists(effects: Vec<Effect>) -> Vec<Effect> {
+    let (mut joined, mut first) = (Vec::new(), Vec::new());
+    for effect in effects {
+        match effect {
+            Effect::ListPart { rows, .. } => first.extend(rows),
+            Effect::Reply { client, reply: Reply::List(rows) } => {
+                first.extend(rows);
+                let reply = Reply::List(std::mem::take(&mut first));
+                joined.push(Effect::Reply { client, reply });
+            }
+            effect => joined.push(effect),
+        }
+    }
+    joined
 }
 
 fn name_of(id: &ObjectId) -> Name {

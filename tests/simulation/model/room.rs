@@ -298,10 +298,22 @@ impl Model {
     /// The contents of a whole object must be written now; whether that worked.
     pub(super) fn is_written(&mut self, place: Extent) -> bool {
         self.take_released_pages();
-        match self.calls.pop_front() {
-            Some(Call::Write(extent, done)) if extent == place => done,
-            other => panic!("{other:?} instead of a write to {place:?}"),
+        let mut offset_bytes = place.offset_bytes;
+        while offset_bytes < place.end_bytes() {
+            match self.calls.pop_front() {
+                Some(Call::Write(extent, done))
+                    if (extent.segment, extent.offset_bytes) == (place.segment, offset_bytes)
+                        && extent.end_bytes() <= place.end_bytes() =>
+                {
+                    if !done {
+                        return false;
+                    }
+                    offset_bytes = extent.end_bytes();
+                }
+                other => panic!("{other:?} instead of a write to {place:?} from {offset_bytes}"),
+            }
         }
+        true
     }
 
     /// The store gives the pages of free memory back, and keeps it free until that is done.
