@@ -24,6 +24,71 @@ KIB, MIB = 1 << 10, 1 << 20
 our_own = pytest.mark.deviation("exhaustion")
 
 
+# Memory control groups.
+
+
+@pytest.fixture
+def group():
+    """A group that may use 256 MiB; its list of processes."""
+    first = "/sys/fs/cgroup/memory"
+    limit = "memory.limit_in_bytes"
+    if not os.path.exists(first):
+        first, limit = "/sys/fs/cgroup", "memory.max"
+    path = "%s/plasma-test-%d" % (first, os.getpid())
+    try:
+        os.mkdir(path)
+        with open(os.path.join(path, limit), "w") as file:
+            file.write(str(256 * MIB))
+    except OSError as error:
+        pytest.skip("no memory control group can be made here: %s" % error)
+
+    yield os.path.join(path, "cgroup.procs")
+    wire.wait_until(lambda: not removal_fails(path), "the group is empty")
+
+
+def removal_fails(path):
+    try:
+        os.rmdir(path)
+    except OSError as error:
+        return error
+
+
+@our_own
+@pytest.mark.isolated
+def test_memory_control_group_with_less_than_the_capacity(group, store):
+    """Who asks for more than the group may use gets an error, and nobody is killed."""
+    with open(group, "w") as processes:
+        processes.write(str(os.getpid()))
+    server = store(1024 * MIB)
+    client = server.client()
+    size = 8 * MIB
+    made = []
+    for number in range(100):
+        reply = client.try_create(oid(number), size, evict=False)
+        if reply.error != wire.OK:
+            assert reply.error == wire.FULL
+            break
+        client.write(reply.spec, b"x" * size)
+        client.seal(oid(number))
+        made.append(oid(number))
+    assert 20 <= len(made) <= 28
+    assert client.try_create(oid(1000), 300 * MIB).error == wire.FULL
+    for object_id in made:
+        assert client.contents(object_id)[0] == b"x" * size
+        client.release(object_id)
+        client.release(object_id)
+    # What was full goes on with eviction, as if that were the capacity.
+    for number in range(100, 200):
+        reply = client.try_create(oid(number), size)
+        assert reply.error == wire.OK
+        client.write(reply.spec, b"y" * size)
+        client.seal(oid(number))
+        client.release(oid(number))
+    assert client.contents(oid(199))[0] == b"y" * size
+    assert not client.contains(made[0])
+    assert "memory control group" in server.log()
+
+
 # Folders.
 
 

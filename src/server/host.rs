@@ -36,13 +36,17 @@ pub(super) struct Host {
     segments: Vec<Arc<Segment>>,
     pub(super) gpus: Gpus,
     capacity_bytes: u64,
+    /// What objects may take up, where that is less.
+    most_bytes: Option<u64>,
     waste_bytes: u64,
     max_segments: usize,
     warnings: LogLimit,
 }
 
 impl Host {
-    pub(super) fn new(config: &config::Config) -> Self {
+    /// The memory for a server, of which objects may take up no more than `most_bytes` if that is
+    /// less than the capacity.
+    pub(super) fn new(config: &config::Config, most_bytes: Option<u64>) -> Self {
         let kind = match &config.backing {
             config::Backing::Memfd => ArenaKind::Memfd,
             config::Backing::HugeMemfd(size) => ArenaKind::HugeMemfd(size.bytes()),
@@ -56,6 +60,7 @@ impl Host {
             segments: Vec::new(),
             gpus: Gpus::default(),
             capacity_bytes: config.capacity_bytes,
+            most_bytes,
             waste_bytes: config.limits.max_objects as u64 * WASTE_PER_OBJECT_BYTES,
             max_segments: config.limits.max_segments,
             warnings: LogLimit::default(),
@@ -154,6 +159,14 @@ impl Backing for Host {
     }
 
     fn reserve(&mut self, extent: Extent, claimed_bytes: u64) -> Reservation {
+        if let Some(most_bytes) = self.most_bytes {
+            if extent.size_bytes > most_bytes {
+                return Reservation::Never;
+            }
+            if claimed_bytes > most_bytes {
+                return Reservation::Full;
+            }
+        }
         if !self.arena.is_limited() {
             return Reservation::Ready;
         }
@@ -181,7 +194,7 @@ impl Backing for Host {
     }
 
     fn is_limited(&self) -> bool {
-        self.arena.is_limited()
+        self.arena.is_limited() || self.most_bytes.is_some()
     }
 }
 
@@ -207,7 +220,7 @@ mod tests {
         let flags = ["plasma-store-server", "-s", "/sock", "-m", "10000", "--max-segments", "2"];
         let command = config::parse(flags.map(Into::into).into_iter());
         let Ok(config::Command::Serve(config)) = command else { panic!("{command:?}") };
-        let mut host = Host::new(&config);
+        let mut host = Host::new(&config, None);
         let added = [(); 4].map(|()| host.add_segment(1000).is_ok());
         assert_eq!(added, [true, true, false, false]);
     }

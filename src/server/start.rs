@@ -74,7 +74,7 @@ pub fn run(config: &Config) -> Result<(), StartError> {
 
 fn start(config: &Config, signals: Signals) -> Result<Server, StartError> {
     let found = Found::look(&config.cuda).map_err(StartError)?;
-    let mut host = Host::new(config);
+    let mut host = Host::new(config, tight_group_bytes(config));
     let store = new_store(config, found.limits_bytes(), &mut host)?;
     let poll = Poll::new().map_err(failed("cannot poll"))?;
     let store_outside = config.external_store.as_ref().map(|endpoint| {
@@ -196,20 +196,18 @@ fn warn_of_space(config: &Config) {
             }
         }
         Backing::Memfd => {
-            let sources = [
-                ("the machine has available", available_memory_bytes()),
-                ("its memory control group may use", group_limit_bytes(Path::new("/"))),
-            ];
-            for (whose, bytes) in sources {
-                if let Some(bytes) = bytes
-                    && bytes < config.capacity_bytes
-                {
-                    log::warn!(
-                        "the capacity of {} bytes is more than the {bytes} bytes of memory that \
-                         {whose}",
-                        config.capacity_bytes
-                    );
-                }
+            let capacity_bytes = config.capacity_bytes;
+            if let Some(bytes) = available_memory_bytes().filter(|bytes| *bytes < capacity_bytes) {
+                log::warn!(
+                    "the capacity of {capacity_bytes} bytes is more than the {bytes} bytes of \
+                     memory that the machine has available"
+                );
+            }
+            if let Some(bytes) = tight_group_bytes(config) {
+                log::warn!(
+                    "the capacity of {capacity_bytes} bytes is more than the memory control group \
+                     of the server may use: objects will take up no more than {bytes} bytes"
+                );
             }
         }
         Backing::HugeMemfd(_) | Backing::HugeDirectory(_) => {}
@@ -224,9 +222,19 @@ fn available_memory_bytes() -> Option<u64> {
     kibibytes.checked_mul(1024)
 }
 
+/// What objects may take up if the capacity is more than a control group of this process may use.
+/// A group at its limit loses a process, so an eighth of it is left for what is no object.
+fn tight_group_bytes(config: &Config) -> Option<u64> {
+    let limit_bytes = match config.backing {
+        Backing::Memfd => group_limit_bytes(Path::new("/"))?,
+        _ => return None,
+    };
+    (limit_bytes < config.capacity_bytes).then_some(limit_bytes - limit_bytes / 8)
+}
+
 /// What the control groups of this process let it use, whichever of their two versions counts
-/// memory. A group at its limit loses a process, which no create could be refused for: pages count
-/// for who touches them first.
+/// memory. Pages count for the group of who touches them first, which is often a client; but most
+/// often clients and server are in one container, and in one group.
 #[expect(clippy::disallowed_methods, reason = "this is where the kernel says it")]
 fn group_limit_bytes(root: &Path) -> Option<u64> {
     let groups = fs::read_to_string(root.join("proc/self/cgroup")).ok()?;
