@@ -68,6 +68,12 @@ impl Number {
     }
 }
 
+/// So many objects, and bytes, are handled in one turn.
+const AT_ONCE: usize = 3;
+
+/// More turns than any input needs.
+const MAX_TURNS: usize = 100_000;
+
 /// A changed byte; the place counts from the start, or from the end if it is negative.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 struct Change {
@@ -107,6 +113,9 @@ impl World {
             max_waiting_ids: MAX_WAITING_IDS,
             zero_on_free,
             has_external_store: false,
+            max_victims: AT_ONCE,
+            max_ids_at_once: AT_ONCE,
+            max_bytes_at_once: AT_ONCE as u64,
             ..StoreConfig::default()
         };
         let mut store = Store::new(config, segment);
@@ -117,18 +126,48 @@ impl World {
 
     fn request(&mut self, client: usize, request: &Request<'_>) {
         let id = self.clients[client];
-        let progress = self.store.handle_request(self.now, id, request, false, &mut self.backing);
-        assert_eq!(progress, Progress::Done, "nothing here takes long");
-        if let Request::Disconnect = request {
-            self.clients[client] = self.store.handle_connect();
+        let (mut again, mut effects) = (false, 0);
+        for turn in 0.. {
+            assert!(turn < MAX_TURNS, "{request:?} comes to no end");
+            let (store, backing) = (&mut self.store, &mut self.backing);
+            let progress = store.handle_request(self.now, id, request, again, backing);
+            if let Request::Disconnect = request {
+                self.clients[client] = self.store.handle_connect();
+            }
+            effects += self.take_effects();
+            self.work_off(&mut effects);
+            if progress != Progress::Retry || self.clients[client] != id {
+                break;
+            }
+            again = true;
         }
         // Each object, each listed id and each client can be told of once or twice.
         let most = 8 + 4 * (listed(request) + MAX_OBJECTS + CLIENTS);
-        let effects = self.take_effects();
         assert!(effects <= most, "{effects} effects of {request:?}");
     }
 
-    /// Encodes all that is to be sent, and returns how many effects there were.
+    /// Goes on with what takes several turns until there is no more.
+    fn work_off(&mut self, effects: &mut usize) {
+        for turn in 0.. {
+            if !self.store.has_work() {
+                return;
+            }
+            assert!(turn < MAX_TURNS, "work comes to no end");
+            self.store.work(&mut self.backing);
+            *effects += self.take_effects();
+        }
+    }
+
+    /// A subscriber is told of the next of the objects that were there before it.
+    fn tell_newcomers(&mut self) {
+        for client in self.clients {
+            self.store.tell_present(client);
+        }
+        self.take_effects();
+    }
+
+    /// Encodes all that is to be sent, and returns how many effects there were, but for those that
+    /// each turn has.
     fn take_effects(&mut self) -> usize {
         let mut count = 0;
         while let Some(effect) = self.store.next_effect() {
@@ -145,6 +184,7 @@ impl World {
                     reply::check_notices(&self.output, &notices);
                 }
                 Effect::Close { client, .. } => self.replace(client),
+                Effect::ListPart { .. } | Effect::Resume(_) => count -= 1,
                 Effect::SendSegment { .. } => {}
                 Effect::ReleasePages(allocation) => {
                     self.backing.release_pages(allocation.extent);
@@ -171,6 +211,7 @@ impl World {
         for client in self.clients {
             self.store.handle_disconnect(client, &mut self.backing);
             self.take_effects();
+            self.work_off(&mut 0);
         }
         let client = self.store.handle_connect();
         self.clients = [client; CLIENTS];
@@ -246,7 +287,10 @@ pub fn run(data: &[u8]) {
             assert!(!is_older || !body.faults.is_empty(), "{older:?} in place of a request {kind}");
         }
         match found {
-            Ok(request) => world.request(usize::from(*client) % CLIENTS, &request),
+            Ok(request) => {
+                world.request(usize::from(*client) % CLIENTS, &request);
+                world.tell_newcomers();
+            }
             Err(violation) => {
                 let text = violation.to_string();
                 assert!(!text.is_empty() && !text.contains('\n'), "{text:?} is one line");
