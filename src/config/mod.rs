@@ -154,8 +154,11 @@ impl Amount {
     fn of(self, total_bytes: u64) -> u64 {
         match self {
             Self::Bytes(bytes) => bytes,
-            // In this order nothing can overflow, and too little by less than 100 bytes is enough.
-            Self::Percent(percent) => total_bytes / 100 * percent,
+            // To the byte: half of a device is to hold as many large pages as half of it has.
+            Self::Percent(percent) => {
+                let bytes = u128::from(total_bytes) * u128::from(percent) / 100;
+                u64::try_from(bytes).unwrap_or(u64::MAX)
+            }
         }
     }
 }

@@ -37,7 +37,7 @@ impl Found {
     ///
     /// # Errors
     ///
-    /// A sentence, if a device that was asked for by name is not there.
+    /// A sentence, if a device that was named is not there.
     pub(super) fn look(cuda: &Cuda) -> Result<Self, String> {
         let none = Self { driver: None, served: Vec::new() };
         if cuda.devices == CudaDevices::These(Vec::new()) {
@@ -53,6 +53,12 @@ impl Found {
                 return Ok(none);
             }
         };
+        let limited = cuda.memory.iter().filter_map(|(number, _)| *number);
+        for number in limited {
+            if !devices.iter().any(|info| info.ordinal == number) {
+                return Err(format!("there is no GPU {number}, for which there is a limit"));
+            }
+        }
         let mut served = Vec::new();
         for info in choose(&cuda.devices, devices)? {
             let limit_bytes = cuda.limit_bytes(info.ordinal, info.total_bytes);
