@@ -195,6 +195,14 @@ def replies(server, size, rounds):
     return statistics.median(creates), statistics.median(gets)
 
 
+def exported(server, size):
+    """What opens an object of a server."""
+    client = wire.Client(server.socket)
+    client.request(wire.CREATE, wire.create_body(wire.oid(1), size, 0, True, 1))
+    client.seal(wire.oid(1))
+    reply = client.request(wire.GET, wire.get_body([wire.oid(1)], -1))
+    return bytes(reply.tables(4)[0].scalars(0, "B"))[8:]
+
 # ---- the driver alone ----
 
 
@@ -210,6 +218,23 @@ class Driver:
         code = getattr(self.library, name)(*arguments)
         if code != 0:
             raise SystemExit("%s fails with error %d" % (name, code))
+
+    def open_and_close(self, handle, rounds):
+        """Microseconds to open memory of another process, and to close it."""
+
+        class Handle(ctypes.Structure):
+            _fields_ = [("bytes", ctypes.c_char * 64)]
+
+        by_value = Handle.from_buffer_copy(handle)
+        address, opens, closes = ctypes.c_uint64(), [], []
+        for _ in range(rounds):
+            start = time.perf_counter()
+            self("cuIpcOpenMemHandle_v2", ctypes.byref(address), by_value, 1)
+            middle = time.perf_counter()
+            self("cuIpcCloseMemHandle", address)
+            opens.append((middle - start) * 1e6)
+            closes.append((time.perf_counter() - middle) * 1e6)
+        return statistics.median(opens), statistics.median(closes)
 
     def allocate_and_export(self, size, rounds):
         times = []
@@ -254,7 +279,17 @@ def figures(folder, servers, wants):
     if wants("driver"):
         driver = Driver()
         for title, size in (("2 MiB", 2 * MIB), ("256 MiB", 256 * MIB)):
-            say("| allocate and export %s | %.0f us | | |" % (title, driver.allocate_and_export(size, 50)))
+            microseconds = driver.allocate_and_export(size, 50)
+            say("| allocate and export %s | %.0f us | | |" % (title, microseconds))
+
+            def open_one(server, size=size):
+                return driver.open_and_close(exported(server, size), 50)[0]
+
+            ours, original = of_both(open_one)
+            say(
+                "| open %s in the client | %.0f us | %.0f us | %.2f |"
+                % (title, ours, original, ours / original)
+            )
     if wants("bandwidth"):
         for title, size, rounds in [*SIZES, LARGEST]:
             for mode in ("put", "get"):
@@ -284,8 +319,12 @@ def figures(folder, servers, wants):
                 say("  bench evict: %s" % lines)
             else:
                 create, get = map(float, lines[-1].split())
-                say("| a create of 512 MiB that evicts one | %.1f ms, %.1f GB/s | | |" % (create / 1e3, size / create / 1e3))
-                say("| a get that evicts one and restores one | %.1f ms, %.1f GB/s | | |" % (get / 1e3, 2 * size / get / 1e3))
+                for what, time_us, copied in (
+                    ("a create of 512 MiB that evicts one", create, size),
+                    ("a get that evicts one and restores one", get, 2 * size),
+                ):
+                    speed = (what, time_us / 1e3, copied / time_us / 1e3)
+                    say("| %s | %.1f ms, %.1f GB/s | | |" % speed)
 
 
 def main(arguments):

@@ -6,6 +6,8 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::fmt;
+use std::fs::OpenOptions;
+use std::io;
 use std::marker::PhantomData;
 use std::ptr;
 use std::slice;
@@ -17,6 +19,9 @@ use crate::ids::DeviceBlock;
 
 /// The oldest driver that has all that is needed, as CUDA counts: 11.4, of 2021.
 const MIN_VERSION: c_int = 11_040;
+
+/// What the driver opens before anything else.
+const CONTROL_DEVICE: &str = "/dev/nvidiactl";
 
 /// Memory of the host that every context may use (`CU_MEMHOSTALLOC_PORTABLE`).
 const PORTABLE: c_uint = 1;
@@ -95,8 +100,23 @@ pub enum LoadError {
         /// As CUDA counts: a thousand times the major and ten times the minor number.
         version: i32,
     },
+    /// This process may not use devices.
+    NoPermission,
     /// It does not work.
     Refused(CudaError),
+}
+
+impl LoadError {
+    /// Why the driver refuses to begin. It says no more than that it finds nothing when it is not
+    /// allowed to look.
+    #[expect(clippy::disallowed_methods, reason = "only the file itself tells whether it opens")]
+    fn refused(error: CudaError) -> Self {
+        let opened = OpenOptions::new().read(true).write(true).open(CONTROL_DEVICE);
+        match opened {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Self::NoPermission,
+            _ => Self::Refused(error),
+        }
+    }
 }
 
 impl fmt::Display for LoadError {
@@ -115,6 +135,9 @@ impl fmt::Display for LoadError {
             }
             Self::Refused(CudaError { code: CudaError::NO_DEVICE, .. }) => {
                 f.write_str("the driver finds no device")
+            }
+            Self::NoPermission => {
+                write!(f, "there is no permission to open {CONTROL_DEVICE}")
             }
             Self::Refused(error) => error.fmt(f),
         }
@@ -240,7 +263,7 @@ impl Driver {
             return Err(LoadError::OldVersion { version });
         }
         // No flags are defined.
-        call!(cuInit(0)).map_err(LoadError::Refused)?;
+        call!(cuInit(0)).map_err(LoadError::refused)?;
         Ok(Self { version })
     }
 
