@@ -3,7 +3,6 @@
 use super::clients::Arriving;
 use super::room::{NoRoom, Placement};
 use super::table::{Entry, Location, State};
-use super::turns::Job;
 use super::{Backing, Effect, Moment, Progress, Store, Told};
 use crate::ids::{ClientId, DeviceNum, Digest, Extent, ObjectId, Slot};
 use crate::protocol::message::{Access, CreateRequest, NewObject, Reply, Status};
@@ -113,26 +112,20 @@ impl Store {
         for (slot, object) in slots.iter().zip(objects) {
             self.set_sealed(now, *slot, object.digest);
         }
-        if slots.len() > self.config.max_ids_at_once {
-            let slots = slots.into_vec().into_iter();
-            return self.begin_job(Job::Seal { client, slots, announced: 0 });
-        }
         self.announce_sealed(&slots);
-        self.hand_over(client, &slots);
-        self.reply(client, whole.reply(Status::Ok));
-        Progress::Done
-    }
-
-    /// Objects that arrived whole have been sealed: they go from their creator to those who wait.
-    pub(super) fn hand_over(&mut self, creator: ClientId, slots: &[Slot]) {
         // The creator's hold ends before gets are served: one of them may be the creator's own, and
         // what it holds by that it keeps.
-        for slot in slots {
-            self.release_slot(creator, *slot);
+        for slot in &slots {
+            self.release_slot(client, *slot);
         }
         for slot in slots {
-            self.serve_waiting(*slot);
+            // One that somebody wanted deleted while the others arrived is gone by now.
+            if self.table.get(slot).is_some() {
+                self.serve_waiting(slot);
+            }
         }
+        self.reply(client, whole.reply(Status::Ok));
+        Progress::Done
     }
 
     /// Creates and fills the objects that are not there yet, as far as this turn allows.
@@ -319,7 +312,7 @@ pub(super) enum Whole {
 }
 
 impl Whole {
-    pub(super) fn reply(self, status: Status) -> Reply {
+    fn reply(self, status: Status) -> Reply {
         match self {
             Self::Single => Reply::CreateAndSeal(status),
             Self::Batch => Reply::CreateAndSealBatch(status),

@@ -155,6 +155,8 @@ impl Store {
         client.waiting_ids -= ids.len();
         let work = links + ids.len();
         if work > self.left {
+            // Those behind it are not answered before it.
+            self.left = 0;
             let answer = Answer::new(client_id, Some(get_id), ids, false);
             return self.jobs.push_back(Job::Answer(answer));
         }

@@ -294,17 +294,29 @@ fn a_batch_arrives_in_parts_and_is_seen_at_once() {
         assert_eq!(fixture.effects(), [Effect::Resume(client)]);
         assert!(!fixture.contains(other, 0), "all or none");
     }
-    assert_eq!(fixture.handle(client, &batch, true), Progress::Pause);
+    assert_eq!(fixture.handle(client, &batch, true), Progress::Done);
     assert!((0..10).all(|number| fixture.contains(other, number)));
-    // The rest does not need the client.
-    fixture.store.handle_disconnect(client, &mut fixture.backing);
-    while fixture.store.has_work() {
-        fixture.store.check_invariants();
-        fixture.store.work(&mut fixture.backing);
-    }
-    fixture.effects();
     let (_, reply) = fixture.finish(other, &Request::Evict { bytes: 1000 });
     assert_eq!(reply, Some(Reply::Evict { bytes: 40 }), "nobody holds what has arrived");
+}
+
+#[test]
+fn an_object_that_is_deleted_while_its_batch_arrives() {
+    let mut fixture = Fixture::new(1000);
+    let (client, other) = (fixture.store.handle_connect(), fixture.store.handle_connect());
+    let get = Request::Get { ids: &[id(0), id(1)], timeout: GetTimeout::Never };
+    assert_eq!(fixture.handle(other, &get, false), Progress::Done);
+    let new = |number| NewObject { id: id(number), data: b"data", metadata: b"", digest: [1; 8] };
+    let objects: Vec<NewObject<'_>> = (0..10).map(new).collect();
+    let batch = Request::CreateAndSealBatch { evict_if_full: true, objects: &objects };
+    assert_eq!(fixture.handle(client, &batch, false), Progress::Retry);
+    let (_, reply) = fixture.finish(other, &Request::Delete(&[id(1)]));
+    let outcome = (id(1), Status::ObjectNotSealed);
+    assert_eq!(reply, Some(Reply::Delete([outcome].into_iter().collect())));
+    let (_, reply) = fixture.finish(client, &batch);
+    assert_eq!(reply, Some(Reply::CreateAndSealBatch(Status::Ok)));
+    let left: Vec<u8> = (0..10).filter(|number| fixture.contains(other, *number)).collect();
+    assert_eq!(left, [0, 2, 3, 4, 5, 6, 7, 8, 9]);
 }
 
 #[test]

@@ -11,7 +11,6 @@ use std::vec;
 use smallvec::SmallVec;
 
 use super::clients::Departed;
-use super::create::Whole;
 use super::debug_string::DebugText;
 use super::gets::Found;
 use super::holds::Told;
@@ -20,10 +19,6 @@ use super::waiters::GetId;
 use super::{Backing, Effect, Moment, Store, info};
 use crate::ids::{ClientId, ObjectId, Slot};
 use crate::protocol::message::{GetReply, GetTimeout, ObjectInfo, Reply, Status};
-
-/// Objects that arrive together are announced in one frame, unless they are more: that would take
-/// too long for one turn.
-const MAX_NOTICES: usize = 16 << 10;
 
 /// Something that takes several turns.
 #[derive(Debug)]
@@ -34,13 +29,6 @@ pub(super) enum Job {
     Get(LongGet),
     /// A get that has ended is answered.
     Answer(Answer),
-    /// Objects that arrived together are sealed; all others see that already.
-    Seal {
-        client: ClientId,
-        slots: vec::IntoIter<Slot>,
-        /// How many of them subscribers were told of already.
-        announced: usize,
-    },
     Delete {
         client: ClientId,
         ids: vec::IntoIter<ObjectId>,
@@ -167,21 +155,6 @@ impl Store {
             Job::Departed(departed) => self.put_in_order(departed),
             Job::Get(get) => self.go_on_with_get(get, backing),
             Job::Answer(answer) => self.go_on_with_answer(answer),
-            Job::Seal { client, mut slots, mut announced } => {
-                if announced == 0 {
-                    announced = slots.len().min(MAX_NOTICES);
-                    self.announce_sealed(&slots.as_slice()[..announced]);
-                }
-                self.left = self.left.min(announced);
-                let part = self.part(&mut slots);
-                announced -= part.len();
-                self.hand_over(client, &part);
-                if slots.len() > 0 {
-                    return Some(Job::Seal { client, slots, announced });
-                }
-                self.reply(client, Whole::Batch.reply(Status::Ok));
-                self.resume(client)
-            }
             Job::Delete { client, mut ids, mut outcomes } => {
                 let part = self.part(&mut ids);
                 outcomes.extend(part.iter().map(|id| (*id, self.delete(id))));

@@ -69,6 +69,9 @@ impl World {
             max_objects: plan.max_objects,
             has_external_store: plan.has_external_store,
             zero_on_free: setup.zero_on_free,
+            // The model answers everything at once, however often a get repeats an id.
+            max_victims: 1 << 20,
+            max_ids_at_once: 1 << 20,
             ..StoreConfig::default()
         };
         let mut store = Store::new(config, segment);
