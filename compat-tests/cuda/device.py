@@ -208,14 +208,14 @@ def exported(server, size):
 
 class Driver:
     def __init__(self):
-        self.library = ctypes.CDLL("libcuda.so.1")
+        self.functions = ctypes.CDLL("libcuda.so.1")
         context = ctypes.c_void_p()
         self("cuInit", 0)
         self("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
         self("cuCtxSetCurrent", context)
 
     def __call__(self, name, *arguments):
-        code = getattr(self.library, name)(*arguments)
+        code = getattr(self.functions, name)(*arguments)
         if code != 0:
             raise SystemExit("%s fails with error %d" % (name, code))
 
