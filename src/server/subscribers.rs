@@ -32,7 +32,7 @@ impl Server {
         let (now, request) = (self.clock.now, Request::Subscribe);
         let progress = self.store.handle_request(now, client, &request, false, &mut self.host);
         debug_assert_eq!(progress, Progress::Done);
-        if self.store.is_newcomer(client) {
+        if self.store.is_newcomer(client) && !self.newcomers.contains(&index) {
             self.newcomers.push_back(index);
         }
         self.apply_effects();
