@@ -46,10 +46,7 @@ impl Store {
         let mut found = Found::default();
         self.hold_available(client, ids, &mut found);
         if found.suffices(timeout) {
-            let mut reply = GetReply::default();
-            reply.objects.reserve_exact(ids.len());
-            self.add_to_answer(client, ids, &mut reply);
-            self.send_answer(client, reply);
+            self.answer(client, ids);
             return Progress::Done;
         }
         let Some(get_id) = self.begin_get(client, ids.len()) else { return Progress::Done };
@@ -161,11 +158,9 @@ impl Store {
             return self.jobs.push_back(Job::Answer(answer));
         }
         self.left -= work;
-        self.waiters.drop_links(get_id, &mut usize::MAX.clone());
-        let mut reply = GetReply::default();
-        reply.objects.reserve_exact(ids.len());
-        self.add_to_answer(client_id, &ids, &mut reply);
-        self.send_answer(client_id, reply);
+        let mut all_links = links;
+        self.waiters.drop_links(get_id, &mut all_links);
+        self.answer(client_id, &ids);
     }
 
     /// An object has become available: those that wait for it hold it from now on, in the order in
@@ -178,6 +173,14 @@ impl Store {
             client.into_iter().for_each(|client| self.hold(client, slot));
             self.finish_if_over(get_id);
         }
+    }
+
+    /// Answers a get in one turn.
+    fn answer(&mut self, client: ClientId, ids: &[ObjectId]) {
+        let mut reply = GetReply::default();
+        reply.objects.reserve_exact(ids.len());
+        self.add_to_answer(client, ids, &mut reply);
+        self.send_answer(client, reply);
     }
 
     /// Adds what the client holds of the objects that it has asked for.

@@ -299,15 +299,12 @@ impl Store {
             return Some(Job::Answer(answer));
         }
         self.send_answer(answer.client, answer.reply);
-        if answer.resumes {
-            self.effects.push_back(Effect::Resume(answer.client));
-        }
-        None
+        if answer.resumes { self.resume(answer.client) } else { None }
     }
 
     /// The rows of a list from a slot on, as many as this turn allows for, and where the rest
     /// begins.
-    pub(super) fn rows_from(&mut self, first: Slot) -> (Vec<ObjectInfo>, Option<Slot>) {
+    fn rows_from(&mut self, first: Slot) -> (Vec<ObjectInfo>, Option<Slot>) {
         let count = self.take_left();
         let rows = self.table.range(first, count).map(|(_, entry)| info(entry)).collect();
         let next = first.index() + count;
